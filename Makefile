@@ -1,0 +1,88 @@
+# Every job of the project as one command: `make help` lists them.
+# Needs GNU make and Python 3.11 or newer; the rest is installed into .venv.
+
+PYTHON ?= python3
+# How pytest spreads over cores. By file, so that one worker compiles what one file needs. `make test XDIST=` for one process.
+XDIST ?= -n 2 --dist loadfile
+# More arguments for pytest, e.g. `make test-suite ARGS="-k energy"`.
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # two installations at once in one .venv would break it
+.DELETE_ON_ERROR:
+.PHONY: help run test test-suite test-bounds test-nojit lint types docs bench doctor clean distclean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.installed ## the demonstration: an arm swings, report and figures in out/arm-swing
+	$(BIN)/palpate run arm-swing --out out/arm-swing
+
+test: test-suite test-bounds test-nojit ## all tests: compiled, with bounds checks, and kernel coverage
+
+test-suite: $(VENV)/.installed-dev ## the whole suite, compiled
+	$(BIN)/python -m pytest $(XDIST) $(ARGS)
+
+# Compiled code does not check indices by itself. palpate/jit.py keeps these kernels in a cache folder of their own.
+test-bounds: $(VENV)/.installed-dev ## the suite without its slow tests, every array index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy" $(ARGS)
+
+# Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
+test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -m nojit $(ARGS)
+	$(BIN)/python -m coverage report --include='palpate/dynamics/*,palpate/spatial/*' --fail-under=90
+
+lint: $(VENV)/.installed-dev ## ruff: rules and format
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+
+types: $(VENV)/.installed-dev ## mypy
+	$(BIN)/python -m mypy palpate
+
+docs: $(VENV)/.installed-dev ## the manual, in docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/.installed-dev ## dynamics, side by side with other engines
+	$(BIN)/palpate bench dynamics
+
+doctor: $(VENV)/.installed ## what this machine can do
+	$(BIN)/palpate doctor
+
+clean: ## remove caches and what was built; keeps .venv and out
+	rm -rf build dist docs/_build htmlcov .coverage .coverage.* *.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean ## also remove .venv and out
+	rm -rf $(VENV) out
+
+# Stamp files in .venv: a second call does nothing unless the two files that say what is installed have changed.
+
+# A sound .venv is kept; one that is half made, or of an older Python, is made anew.
+$(VENV)/.made:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "palpate: '$(PYTHON)' not found; install Python 3.11 or newer, or name it: make PYTHON=python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "palpate: needs Python 3.11 or newer, '$(PYTHON)' is older; name another: make PYTHON=python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "palpate: '$(PYTHON)' has no venv module; install it (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@$(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "making $(VENV) …"; $(PYTHON) -m venv --clear $(VENV); }
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
+	@if [ -e $@ ]; then echo "pyproject.toml or constraints.txt changed: updating palpate …"; \
+	  else echo "installing palpate (first time: a minute or two) …"; fi
+	@$(PIP_INSTALL) -e .
+	@touch $@
+
+# Whoever has this has the other as well, hence both stamps.
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.made
+	@if [ -e $@ ]; then echo "pyproject.toml or constraints.txt changed: updating palpate and its tools …"; \
+	  else echo "installing palpate and its tools (first time: a few minutes) …"; fi
+	@$(PIP_INSTALL) -e '.[dev]'
+	@touch $(VENV)/.installed $@
