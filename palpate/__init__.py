@@ -1,0 +1,83 @@
+"""Palpate: touch a simulation.
+
+    import palpate as pp
+
+    arm = pp.models.puma560()
+    model = pp.compile(arm)
+    a = pp.forward_dynamics(model, q, v, tau)
+
+Frames, orders, signs and units: `palpate.conventions`.  Names load when first used, so importing palpate is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+# public name -> where it lives; the one list of the front door
+_FRONT_DOOR = {
+    **dict.fromkeys(
+        ["DH", "Body", "Joint", "Mimic", "ModelError", "MultiBody", "Step"], "palpate.model.description"
+    ),
+    **dict.fromkeys(["Material", "Shape"], "palpate.model.shapes"),
+    **dict.fromkeys(["Rotation", "Transform"], "palpate.spatial.placement"),
+    "Model": "palpate.model.model",
+    "compile": "palpate.model.compile",
+    "load": "palpate.model.load",
+    "from_dh": "palpate.model.dh",
+    **dict.fromkeys(
+        [
+            "bias", "center_of_mass", "difference", "energy", "forward_dynamics", "forward_kinematics", "integrate",
+            "inverse_dynamics", "inverse_kinematics", "jacobian", "mass_matrix", "momentum",
+        ],
+        "palpate.dynamics.facade",
+    ),
+}  # fmt: skip
+
+if TYPE_CHECKING:
+    from palpate.dynamics.facade import (
+        bias,
+        center_of_mass,
+        difference,
+        energy,
+        forward_dynamics,
+        forward_kinematics,
+        integrate,
+        inverse_dynamics,
+        inverse_kinematics,
+        jacobian,
+        mass_matrix,
+        momentum,
+    )  # fmt: skip
+    from palpate.model import library as models
+    from palpate.model.compile import compile
+    from palpate.model.description import DH, Body, Joint, Mimic, ModelError, MultiBody, Step
+    from palpate.model.dh import from_dh
+    from palpate.model.load import load
+    from palpate.model.model import Model
+    from palpate.model.shapes import Material, Shape
+    from palpate.spatial.placement import Rotation, Transform
+
+__all__ = [
+    "DH", "Body", "Joint", "Material", "Mimic", "Model", "ModelError", "MultiBody", "Rotation", "Shape", "Step",
+    "Transform", "bias", "center_of_mass", "compile", "difference", "energy", "forward_dynamics",
+    "forward_kinematics", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics", "jacobian", "load",
+    "mass_matrix", "models", "momentum",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "models":
+        value: Any = importlib.import_module("palpate.model.library")
+    elif name in _FRONT_DOOR:
+        value = getattr(importlib.import_module(_FRONT_DOOR[name]), name)
+    else:
+        raise AttributeError(f"module 'palpate' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

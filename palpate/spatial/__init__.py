@@ -1,0 +1,1 @@
+"""Rotations, transforms and spatial vectors: values for people, kernels for machines."""

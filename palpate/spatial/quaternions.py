@@ -1,0 +1,55 @@
+"""Quaternion kernels: (w, x, y, z), Hamilton, child to parent."""
+
+import math
+
+from palpate.jit import kernel
+
+# Below this angle [rad] sin(x)/x and friends are their series: the next term is under 1e-16 of the first.
+SMALL_ANGLE = 1e-4
+
+
+@kernel
+def quaternion_matrix(w, x, y, z):
+    """R of a quaternion, row-major; its length may be off by rounding, the result's is not."""
+    s = 2.0 / (w * w + x * x + y * y + z * z)
+    return (1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y),
+            s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x),
+            s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y))  # fmt: skip
+
+
+@kernel
+def quaternion_product(a, b):
+    """a o b."""
+    return (a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+            a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+            a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+            a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0])  # fmt: skip
+
+
+@kernel
+def quaternion_exp(x, y, z):
+    """The turn by the rotation vector (x, y, z) [rad]."""
+    square = x * x + y * y + z * z
+    angle = math.sqrt(square)
+    if angle < SMALL_ANGLE:
+        c, s = 1.0 - square / 8.0, 0.5 - square / 48.0
+    else:
+        c, s = math.cos(0.5 * angle), math.sin(0.5 * angle) / angle
+    return (c, s * x, s * y, s * z)
+
+
+@kernel
+def quaternion_log(q):
+    """The rotation vector of a unit quaternion, the shorter way round [rad]."""
+    sign = -1.0 if q[0] < 0.0 else 1.0
+    w, x, y, z = sign * q[0], sign * q[1], sign * q[2], sign * q[3]
+    s = math.sqrt(x * x + y * y + z * z)
+    # 2 atan2(s, w) / s, and its limit 2/w at s = 0
+    k = 2.0 * math.atan2(s, w) / s if s > 1e-12 else 2.0 / w
+    return (k * x, k * y, k * z)
+
+
+@kernel
+def quaternion_unit(q):
+    s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return (s * q[0], s * q[1], s * q[2], s * q[3])

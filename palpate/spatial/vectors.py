@@ -1,0 +1,162 @@
+"""Kernels on small tuples: 3-vectors, row-major 3x3 rotations, symmetric 3x3 matrices.
+
+Tuples live in registers, so these cost no memory traffic and read like the book.
+R: 9 numbers, row-major.  Symmetric: (xx, yy, zz, xy, xz, yz).  get*/put* move rows of arrays in and out.
+"""
+
+from numpy import uintp
+
+from palpate.jit import kernel
+
+
+@kernel
+def get3(array, i):
+    i = uintp(i)
+    return (array[i, 0], array[i, 1], array[i, 2])
+
+
+@kernel
+def put3(array, i, x):
+    i = uintp(i)
+    array[i, 0] = x[0]
+    array[i, 1] = x[1]
+    array[i, 2] = x[2]
+
+
+@kernel
+def get6(array, i):
+    """Row i as (angular, linear)."""
+    i = uintp(i)
+    return (array[i, 0], array[i, 1], array[i, 2]), (array[i, 3], array[i, 4], array[i, 5])
+
+
+@kernel
+def put6(array, i, w, v):
+    i = uintp(i)
+    array[i, 0] = w[0]
+    array[i, 1] = w[1]
+    array[i, 2] = w[2]
+    array[i, 3] = v[0]
+    array[i, 4] = v[1]
+    array[i, 5] = v[2]
+
+
+@kernel
+def add6(array, i, w, v):
+    i = uintp(i)
+    array[i, 0] += w[0]
+    array[i, 1] += w[1]
+    array[i, 2] += w[2]
+    array[i, 3] += v[0]
+    array[i, 4] += v[1]
+    array[i, 5] += v[2]
+
+
+@kernel
+def get9(array, i):
+    i = uintp(i)
+    return (array[i, 0], array[i, 1], array[i, 2], array[i, 3], array[i, 4], array[i, 5],
+            array[i, 6], array[i, 7], array[i, 8])  # fmt: skip
+
+
+@kernel
+def put9(array, i, R):
+    i = uintp(i)
+    for k in range(9):
+        array[i, k] = R[k]
+
+
+@kernel
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel
+def add(a, b):
+    return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
+
+
+@kernel
+def sub(a, b):
+    return (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+
+
+@kernel
+def scale(s, a):
+    return (s * a[0], s * a[1], s * a[2])
+
+
+@kernel
+def add_scaled(a, s, b):
+    """a + s b."""
+    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
+
+
+@kernel
+def rotate(R, x):
+    """R x."""
+    return (R[0] * x[0] + R[1] * x[1] + R[2] * x[2],
+            R[3] * x[0] + R[4] * x[1] + R[5] * x[2],
+            R[6] * x[0] + R[7] * x[1] + R[8] * x[2])  # fmt: skip
+
+
+@kernel
+def rotate_back(R, x):
+    """R^T x."""
+    return (R[0] * x[0] + R[3] * x[1] + R[6] * x[2],
+            R[1] * x[0] + R[4] * x[1] + R[7] * x[2],
+            R[2] * x[0] + R[5] * x[1] + R[8] * x[2])  # fmt: skip
+
+
+@kernel
+def compose(A, B):
+    """A B, both 3x3."""
+    return (A[0] * B[0] + A[1] * B[3] + A[2] * B[6],
+            A[0] * B[1] + A[1] * B[4] + A[2] * B[7],
+            A[0] * B[2] + A[1] * B[5] + A[2] * B[8],
+            A[3] * B[0] + A[4] * B[3] + A[5] * B[6],
+            A[3] * B[1] + A[4] * B[4] + A[5] * B[7],
+            A[3] * B[2] + A[4] * B[5] + A[5] * B[8],
+            A[6] * B[0] + A[7] * B[3] + A[8] * B[6],
+            A[6] * B[1] + A[7] * B[4] + A[8] * B[7],
+            A[6] * B[2] + A[7] * B[5] + A[8] * B[8])  # fmt: skip
+
+
+@kernel
+def turn_z(R, c, s):
+    """R Rz(angle), c and s its cosine and sine: the first two columns mix, the third stays."""
+    return (c * R[0] + s * R[1], c * R[1] - s * R[0], R[2],
+            c * R[3] + s * R[4], c * R[4] - s * R[3], R[5],
+            c * R[6] + s * R[7], c * R[7] - s * R[6], R[8])  # fmt: skip
+
+
+@kernel
+def column(R, k):
+    return (R[k], R[3 + k], R[6 + k])
+
+
+@kernel
+def symmetric_times(I, x):
+    """I x, I symmetric."""
+    return (I[0] * x[0] + I[3] * x[1] + I[4] * x[2],
+            I[3] * x[0] + I[1] * x[1] + I[5] * x[2],
+            I[4] * x[0] + I[5] * x[1] + I[2] * x[2])  # fmt: skip
+
+
+@kernel
+def rotate_symmetric(R, I):
+    """R I R^T, I symmetric."""
+    x = symmetric_times(I, (R[0], R[1], R[2]))  # the rows of R I
+    y = symmetric_times(I, (R[3], R[4], R[5]))
+    z = symmetric_times(I, (R[6], R[7], R[8]))
+    return (R[0] * x[0] + R[1] * x[1] + R[2] * x[2],
+            R[3] * y[0] + R[4] * y[1] + R[5] * y[2],
+            R[6] * z[0] + R[7] * z[1] + R[8] * z[2],
+            R[3] * x[0] + R[4] * x[1] + R[5] * x[2],
+            R[6] * x[0] + R[7] * x[1] + R[8] * x[2],
+            R[6] * y[0] + R[7] * y[1] + R[8] * y[2])  # fmt: skip
