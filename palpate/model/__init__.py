@@ -1,0 +1,1 @@
+"""What things are: frozen descriptions written by people or read from files, compiled to read-only arrays."""
