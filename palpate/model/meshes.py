@@ -1,0 +1,105 @@
+"""Mesh files: where they are, and what is in them.
+
+A description only names its meshes; `find_mesh` makes the name a path that exists, `load_mesh` reads it when someone
+draws it or touches it.  trimesh does the reading and is imported then.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palpate.model.description import ModelError
+
+MESH_FORMATS = (".stl", ".obj", ".dae", ".ply")
+
+
+def find_mesh(filename: str, folder: Path, package_dirs: Sequence[str | Path] = ()) -> Path:
+    """The file that `filename` of a description in `folder` means; a ModelError says where it was looked for.
+
+    package://name/rest   in each of `package_dirs`, in each folder of ROS_PACKAGE_PATH, then in `folder` and above it;
+                          "in D" is D/name, or D itself if it is called name or its package.xml says so
+    file:///rest          as it stands
+    anything else         below `folder`, or absolute
+    """
+    if filename.startswith("package://"):
+        # a third slash is a common slip, and harmless
+        package, _, rest = filename.removeprefix("package://").lstrip("/").partition("/")
+        for home in _package_homes(package, folder, package_dirs):
+            if (home / rest).is_file():
+                return home / rest
+        raise ModelError(f"mesh {filename!r} is not there; pass package_dirs= or set ROS_PACKAGE_PATH for {package!r}")
+    path = folder / filename.removeprefix("file://")
+    if not path.is_file():
+        raise ModelError(f"mesh {filename!r} is not there; looked for {path}")
+    return path
+
+
+def _package_homes(package: str, folder: Path, package_dirs: Sequence[str | Path]) -> Iterator[Path]:
+    """Folders that may be the root of a ROS package, the most explicit first."""
+    folder = folder.resolve()
+    ros = [d for d in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if d]
+    for directory in (*map(Path, package_dirs), *map(Path, ros), folder, *folder.parents):
+        if (directory / package).is_dir():
+            yield directory / package
+        if directory.name == package or _package_name(directory / "package.xml") == package:
+            yield directory
+
+
+def _package_name(manifest: Path) -> str | None:
+    """<name> of a package.xml; None without one that can be read."""
+    try:
+        return (ET.parse(manifest).getroot().findtext("name") or "").strip()
+    except (OSError, ET.ParseError):
+        return None
+
+
+def load_mesh(path: str | Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Vertices (n, 3) [the file's unit; m for .dae, which states its own] and triangles (m, 3) of a mesh file.
+
+    Several parts are merged as the file places them.  The up axis that a .dae states is left alone, as ROS does:
+    the numbers in the file are already in the link's axes.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError(f"mesh {path} is not there")
+    if path.suffix.lower() not in MESH_FORMATS:
+        raise ModelError(f"mesh {path}: the format {path.suffix!r} is not known; known: {', '.join(MESH_FORMATS)}")
+    import trimesh
+
+    try:
+        scene = trimesh.load_scene(path, process=False)
+        mesh = scene.to_mesh()
+    except Exception as error:  # a reader's own exceptions are many: name the file for all of them
+        if path.suffix.lower() == ".dae" and not _has_collada():
+            raise ModelError(f"mesh {path}: reading .dae needs the package pycollada: pip install pycollada") from None
+        raise ModelError(f"mesh {path} cannot be read: {_one_line(error)}") from None
+    vertices = np.ascontiguousarray(mesh.vertices, dtype=np.float64) if hasattr(mesh, "vertices") else np.empty((0, 3))
+    faces = np.ascontiguousarray(getattr(mesh, "faces", ()), dtype=np.int64)
+    if len(vertices) == 0 or faces.ndim != 2 or len(faces) == 0:
+        raise ModelError(f"mesh {path} holds no triangles")
+    if not np.isfinite(vertices).all():
+        raise ModelError(f"mesh {path} holds vertices that are not finite")
+    return vertices * _unit(scene.units), faces
+
+
+def _unit(units: str | None) -> float:
+    """Metres per unit of a .dae as trimesh reports it: "meters" or "0.001 * meters"; 1 for files that do not say."""
+    match = re.fullmatch(r"([0-9.eE+-]+) \* meters", units or "")
+    return float(match[1]) if match else 1.0
+
+
+def _has_collada() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("collada") is not None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
