@@ -1,0 +1,198 @@
+"""The functions people call: they check, explain and hand over to one compiled entry each.
+
+Shapes: q (nq,), v, a, tau (nv,); SI units; (angular, linear); world axes unless said.  Damping and dry friction of
+joints are not part of these equations: the World applies them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from palpate.dynamics import entries
+from palpate.dynamics.coordinates import FINE
+from palpate.dynamics.workspace import handle_of
+from palpate.model.model import Floats, Model
+from palpate.spatial.placement import Transform, vector3
+
+_NO_WRENCHES = np.zeros((0, 6))
+
+
+class Energy(NamedTuple):
+    """[J]; potential is zero at the world's origin."""
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.potential
+
+
+class InverseKinematics(NamedTuple):
+    """q (nq,), the best found; `error` is the length of the remaining twist (rad and m together)."""
+
+    q: Floats
+    converged: bool
+    error: float
+    iterations: int
+
+
+def _vector(x: ArrayLike, size: int, name: str) -> Floats:
+    array = np.ascontiguousarray(x, dtype=np.float64)
+    if array.shape != (size,):
+        raise ValueError(f"{name} has shape {array.shape}, the model needs ({size},)")
+    return array
+
+
+def _wrenches(model: Model, wrenches: ArrayLike | None) -> Floats:
+    if wrenches is None:
+        return _NO_WRENCHES
+    array = np.ascontiguousarray(wrenches, dtype=np.float64)
+    if array.shape != (model.n_bodies, 6):
+        raise ValueError(
+            f"wrenches has shape {array.shape}, the model needs ({model.n_bodies}, 6): one (torque, force) per body, "
+            "the world's row first"
+        )
+    return array
+
+
+def _check(model: Model, q: Floats, code: int) -> None:
+    if code == FINE:
+        return
+    if code == entries.SINGULAR:
+        raise ValueError(f"the mass matrix of {model.name!r} is not positive definite here")
+    if code < 0:
+        names = {entries.BAD_V: "v", entries.BAD_A: "a", entries.BAD_TAU: "tau", entries.BAD_WRENCH: "wrenches"}
+        raise ValueError(f"{names[code]} holds a NaN or an infinity")
+    joint = next(name for name, s in model.q_index.items() if s.start <= code < s.stop)
+    if not np.isfinite(q).all():
+        raise ValueError(f"q[{code}] of joint {joint!r} is {q[code]}")
+    length = float(np.linalg.norm(q[code : code + 4]))
+    raise ValueError(f"the quaternion q[{code}:{code + 4}] of joint {joint!r} has length {length:.6g}, not 1")
+
+
+def forward_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, wrenches: ArrayLike | None = None
+) -> Floats:
+    """a = H^-1 (tau + J^T wrenches - C v - G) (nv,), by the articulated-body algorithm.
+
+    tau       joint forces (nv,) [N m or N]; a free root's six are a (torque, force) on it in its own axes
+    wrenches  (n_bodies, 6): (torque, force) on each body from the outside, world axes, at the body's origin
+    """
+    q, v, tau = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(tau, model.nv, "tau")
+    a = np.empty(model.nv)
+    code = entries.forward_dynamics_entry(handle_of(model), q, v, tau, _wrenches(model, wrenches), a)
+    if code != FINE:
+        _check(model, q, code)
+    return a
+
+
+def inverse_dynamics(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: ArrayLike | None = None
+) -> Floats:
+    """tau = H a + C v + G - J^T wrenches (nv,), by recursive Newton-Euler; arguments as in forward_dynamics."""
+    q, v, a = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(a, model.nv, "a")
+    tau = np.empty(model.nv)
+    code = entries.inverse_dynamics_entry(handle_of(model), q, v, a, _wrenches(model, wrenches), tau)
+    if code != FINE:
+        _check(model, q, code)
+    return tau
+
+
+def bias(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
+    """h = C v + G (nv,): the joint forces that hold zero acceleration."""
+    return inverse_dynamics(model, q, v, np.zeros(model.nv))
+
+
+def mass_matrix(model: Model, q: ArrayLike) -> Floats:
+    """H (nv, nv), symmetric, armature on its diagonal, by the composite-rigid-body algorithm."""
+    q, H = _vector(q, model.nq, "q"), np.empty((model.nv, model.nv))
+    _check(model, q, entries.mass_matrix_entry(handle_of(model), q, H))
+    return H
+
+
+def forward_kinematics(model: Model, q: ArrayLike) -> Floats:
+    """Poses (n_bodies, 4, 4) of all bodies in the world, in the order of `model.body_names`."""
+    q, X = _vector(q, model.nq, "q"), np.empty((model.n_bodies, 4, 4))
+    _check(model, q, entries.forward_kinematics_entry(handle_of(model), q, X))
+    return X
+
+
+def jacobian(model: Model, q: ArrayLike, body: str | int, at_body: ArrayLike = (0.0, 0.0, 0.0)) -> Floats:
+    """J (6, nv): J v = (angular, linear) velocity, world axes, of the point `at_body` [m, body axes] of a body."""
+    q, J = _vector(q, model.nq, "q"), np.empty((6, model.nv))
+    point = _vector(at_body, 3, "at_body")
+    _check(model, q, entries.jacobian_entry(handle_of(model), q, model.body(body), point, J))
+    return J
+
+
+def _motion(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
+    q, v, out = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), np.empty(11)
+    _check(model, q, entries.motion_entry(handle_of(model), q, v, out))
+    return out
+
+
+def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
+    """Kinetic energy 1/2 v^T H v and potential energy -sum m g.c [J]."""
+    out = _motion(model, q, v)
+    return Energy(float(out[0]), float(out[1]))
+
+
+def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
+    """(6,): (angular about the common centre of mass [kg m^2/s], linear [kg m/s]); rotors of `armature` not counted."""
+    return _motion(model, q, v)[5:]
+
+
+def center_of_mass(model: Model, q: ArrayLike) -> Floats:
+    """The common centre of mass (3,) in the world [m]."""
+    return _motion(model, q, np.zeros(model.nv))[2:5]
+
+
+def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
+    """q after following v for dt [s]: quaternions turn by the exponential, free joints along their screw."""
+    q, v, out = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), np.empty(model.nq)
+    _check(model, q, entries.integrate_entry(handle_of(model), q, v, float(dt), out))
+    return out
+
+
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Floats:
+    """The v (nv,) that takes q0 to q1 in one second, the shorter way round: integrate(q0, v, 1) = q1."""
+    q0, q1, out = _vector(q0, model.nq, "q0"), _vector(q1, model.nq, "q1"), np.empty(model.nv)
+    code = entries.difference_entry(handle_of(model), q0, q1, out)
+    _check(model, q0 if not np.isfinite(q0).all() else q1, code)
+    return out
+
+
+def inverse_kinematics(
+    model: Model,
+    body: str | int,
+    target: Transform | ArrayLike,
+    q: ArrayLike,
+    at_body: ArrayLike = (0.0, 0.0, 0.0),
+    tolerance: float = 1e-10,
+    iterations: int = 200,
+) -> InverseKinematics:
+    """Coordinates that bring the point `at_body` of a body to a target, starting from q and inside the limits.
+
+    target     a Transform or (4, 4) matrix for position and orientation, or (3,) for position alone, in the world
+    tolerance  on the length of the remaining twist (rad and m)
+    Damped least squares; it reports failure (`converged` False, with the best q) and never raises for a far target.
+    """
+    h, row = handle_of(model), model.body(body)
+    best = np.clip(_vector(q, model.nq, "q"), model.lower, model.upper)
+    position_only = not isinstance(target, Transform) and np.shape(target) == (3,)
+    if position_only:
+        X = Transform(p=vector3(target, "target"))  # type: ignore[arg-type]
+    else:
+        X = target if isinstance(target, Transform) else Transform.from_matrix(target)
+    goal, point = np.array([*X.p, *X.R.wxyz]), _vector(at_body, 3, "at_body")
+    nv = model.nv
+    code, error, used = entries.inverse_kinematics_entry(
+        h, best, row, point, goal, position_only, model.lower, model.upper, float(tolerance), int(iterations),
+        np.empty(model.nq), np.empty(6), np.empty((6, nv)), np.empty((6, 6)), np.empty(6), np.empty(nv),
+    )  # fmt: skip
+    _check(model, best, code)
+    return InverseKinematics(best, bool(error <= tolerance), float(error), int(used))

@@ -1,0 +1,114 @@
+"""Inverse kinematics: damped least squares on the SE(3) logarithm, inside the joint limits.
+
+e       log(X^-1 X_target), the twist in body axes that would close the gap in unit time (position only: R (p_t - p))
+J       body Jacobian of the point;  columns of coordinates that would leave their limits are dropped
+step    dq = J^T (J J^T + damping 1)^-1 e, kept when |e| falls: damping a tenth after success, ten times after failure
+"""
+
+import math
+
+from palpate.dynamics.cholesky import cholesky_solve
+from palpate.dynamics.coordinates import integrate
+from palpate.dynamics.jacobian import body_frame, point_jacobian
+from palpate.dynamics.kinematics import positions
+from palpate.jit import kernel
+from palpate.model.model import CHAIN
+from palpate.spatial.quaternions import quaternion_product, quaternion_unit
+from palpate.spatial.se3 import motion_log
+from palpate.spatial.vectors import add, get3, rotate, rotate_back, sub
+
+SMALLEST_DAMPING, LARGEST_DAMPING = 1e-12, 1e8
+AT_LIMIT = 1e-12  # [rad or m]
+
+
+@kernel
+def matrix_quaternion(R):
+    """Unit quaternion of a rotation matrix, from its largest pivot."""
+    t = (1.0 + R[0] + R[4] + R[8], 1.0 + R[0] - R[4] - R[8], 1.0 - R[0] + R[4] - R[8], 1.0 - R[0] - R[4] + R[8])
+    if t[0] >= t[1] and t[0] >= t[2] and t[0] >= t[3]:
+        return quaternion_unit((t[0], R[7] - R[5], R[2] - R[6], R[3] - R[1]))
+    if t[1] >= t[2] and t[1] >= t[3]:
+        return quaternion_unit((R[7] - R[5], t[1], R[3] + R[1], R[2] + R[6]))
+    if t[2] >= t[3]:
+        return quaternion_unit((R[2] - R[6], R[3] + R[1], t[2], R[7] + R[5]))
+    return quaternion_unit((R[3] - R[1], R[2] + R[6], R[7] + R[5], t[3]))
+
+
+@kernel
+def pose_error(m, w, body, at_body, target_q, target_p, position_only, e):
+    """e (6) in body axes; returns |e|."""
+    R, p = body_frame(m, w, body)
+    p = add(p, rotate(R, at_body))
+    gap = rotate_back(R, sub(target_p, add(get3(w.origin, m.root[m.body_link[body]]), p)))
+    if position_only:
+        turn = (0.0, 0.0, 0.0)
+    else:
+        x = matrix_quaternion(R)
+        turn, gap = motion_log(quaternion_product((x[0], -x[1], -x[2], -x[3]), target_q), gap)
+    total = 0.0
+    for r in range(3):
+        e[r], e[3 + r] = turn[r], gap[r]
+        total += turn[r] * turn[r] + gap[r] * gap[r]
+    return math.sqrt(total)
+
+
+@kernel
+def damped_step(m, w, body, at_body, q, lower, upper, position_only, damping, e, J, JJ, y, dq):
+    """dq from e at the present q; J (6, nv), JJ (6, 6), y (6,) scratch."""
+    R, p = body_frame(m, w, body)
+    point_jacobian(m, w, m.body_link[body], add(p, rotate(R, at_body)), J)
+    for j in range(J.shape[1]):  # to body axes
+        a = rotate_back(R, (J[0, j], J[1, j], J[2, j]))
+        b = rotate_back(R, (J[3, j], J[4, j], J[5, j]))
+        for r in range(3):
+            J[r, j] = 0.0 if position_only else a[r]
+            J[3 + r, j] = b[r]
+    for i in range(1, m.parent.shape[0]):  # drop what is at a limit and would go on
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                n, j = m.axis_q[k], m.axis_v[k]
+                push = 0.0
+                for r in range(6):
+                    push += J[r, j] * e[r]
+                if (q[n] <= lower[n] + AT_LIMIT and push < 0.0) or (q[n] >= upper[n] - AT_LIMIT and push > 0.0):
+                    for r in range(6):
+                        J[r, j] = 0.0
+    for r in range(6):
+        for c in range(6):
+            total = damping if r == c else 0.0
+            for j in range(J.shape[1]):
+                total += J[r, j] * J[c, j]
+            JJ[r, c] = total
+        y[r] = e[r]
+    cholesky_solve(JJ, y)
+    for j in range(dq.shape[0]):
+        dq[j] = 0.0
+        for r in range(6):
+            dq[j] += J[r, j] * y[r]
+
+
+@kernel
+def inverse_kinematics(m, w, body, at_body, target_q, target_p, position_only, lower, upper, tolerance, iterations,
+                       q, trial, e, J, JJ, y, dq):  # fmt: skip
+    """Improves q in place; returns (|e|, iterations used)."""
+    positions(m, q, w)
+    error = pose_error(m, w, body, at_body, target_q, target_p, position_only, e)
+    damping = 1e-3
+    for iteration in range(iterations):
+        if error <= tolerance or damping > LARGEST_DAMPING:
+            return error, iteration
+        damped_step(m, w, body, at_body, q, lower, upper, position_only, damping, e, J, JJ, y, dq)
+        integrate(m, q, dq, 1.0, trial)
+        for n in range(q.shape[0]):
+            trial[n] = min(max(trial[n], lower[n]), upper[n])
+        positions(m, trial, w)
+        new = pose_error(m, w, body, at_body, target_q, target_p, position_only, e)
+        if new < error:
+            error, damping = new, max(0.1 * damping, SMALLEST_DAMPING)
+            for n in range(q.shape[0]):
+                q[n] = trial[n]
+        else:
+            damping *= 10.0
+            positions(m, q, w)
+            pose_error(m, w, body, at_body, target_q, target_p, position_only, e)
+    return error, iterations
