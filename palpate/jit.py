@@ -1,9 +1,9 @@
-"""The compiler, in one place: two decorators, the handle, and a cache that notices every edit.
+"""The compiler, in one place: its decorators, blocks of arrays, and a cache that notices every edit.
 
 kernel   compiled code that only compiled code calls.  It has no Python wrapper (half the compile time), so a call
          from Python would crash the process; here it is a TypeError.
-entry    the few functions Python calls.  Arguments: one handle and a few float64 C-ordered arrays.
-handle   a compiled struct that holds NamedTuples of arrays, so that a call unpacks one object instead of sixty.
+entry    the few functions Python calls, each of one signature: the address of a Block and a few float64 arrays.
+Block    the descriptors of many arrays in one piece of memory, so that a call passes one address instead of fifty arrays.
 
 Numba's own cache looks only at the file a function stands in.  Ours stamps it with a digest of that file and of
 everything it imports from its package, and keeps builds with other flags (bounds checks, versions) in other folders:
@@ -18,6 +18,7 @@ import ast
 import functools
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import time
@@ -28,8 +29,9 @@ from typing import Any, TypeVar
 
 import llvmlite
 import numba
+import numpy as np
+from numba import extending
 from numba.core import caching, event, registry, types
-from numba.experimental import structref
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,13 +191,13 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
 # --- the decorators --------------------------------------------------------------------------------------------------
 
 
-class _Entry(registry.CPUDispatcher):  # type: ignore[misc]
+class _Dispatcher(registry.CPUDispatcher):
     def enable_caching(self) -> None:
         if _Locator.from_function(self.py_func, self.py_func.__code__.co_filename) is not None:
             self._cache = _Cache(self.py_func)
 
 
-class _Kernel(_Entry):
+class _Kernel(_Dispatcher):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
             f"{self.py_func.__module__}.{self.py_func.__name__} is a kernel: only compiled code can call it "
@@ -203,13 +205,39 @@ class _Kernel(_Entry):
         )
 
 
-def _compiled(function: F, dispatcher: type[_Entry], fastmath: frozenset[str], **options: Any) -> F:
-    if DISABLED:
-        return function
-    options |= {"nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(fastmath)}
+class _Entry(_Dispatcher):
+    """Has one signature: another type of argument is a TypeError, never a silent second compilation."""
+
+    declared: str
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, ahead of the first call."""
+        if not self.overloads:
+            self.compile(self.declared)
+            self.disable_compile()
+
+    def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
+        # numba calls this when no compiled version fits the arguments, and then calls what it returns
+        self.warm()
+        given = self.overloads.get(tuple(map(self.typeof_pyval, args)))
+        if given is None:
+            raise TypeError(f"{self.py_func.__name__} takes {self.declared}")
+        return given.entry_point
+
+
+entries: list[_Entry] = []  # all that are imported, for `palpate doctor --warm`
+
+
+def _compiled(function: Callable[..., Any], dispatcher: type[_Dispatcher], fastmath: frozenset[str]) -> Any:
+    options = {
+        "nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(fastmath),
+        "no_cfunc_wrapper": True, "_nrt": False,
+    }  # fmt: skip
+    if dispatcher is _Kernel:
+        options |= {"no_cpython_wrapper": True, "forceinline": True}
     compiled = dispatcher(py_func=function, targetoptions=options)
     compiled.enable_caching()
-    return compiled  # type: ignore[return-value]
+    return compiled
 
 
 def kernel(function: F) -> F:
@@ -218,58 +246,103 @@ def kernel(function: F) -> F:
     Without numba's runtime: a kernel that allocates does not compile, and arrays passed to it cost no counting of
     references (atomic operations that took three quarters of the time of a forward dynamics, measured).
     """
-    return _compiled(function, _Kernel, FASTMATH, **_KERNEL_OPTIONS)
+    return function if DISABLED else _compiled(function, _Kernel, FASTMATH)
 
 
 def exact_kernel(function: F) -> F:
     """A kernel whose sums are done in the order written, for code that works at the last bit of a float."""
-    return _compiled(function, _Kernel, FASTMATH - {"reassoc", "arcp"}, **_KERNEL_OPTIONS)
+    return function if DISABLED else _compiled(function, _Kernel, FASTMATH - {"reassoc", "arcp"})
 
 
-_KERNEL_OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": True, "_nrt": False}
+def entry(signature: str) -> Callable[[F], F]:
+    """Compile a door from Python, of one signature in numba's notation; releases the GIL.
+
+    "intp, float64[::1]" takes a Block's address and a contiguous vector; anything else is a TypeError at once.
+    """
+
+    def decorate(function: F) -> F:
+        if DISABLED:
+            return _checked(function, signature)
+        compiled = _compiled(function, _Entry, FASTMATH)
+        compiled.declared = f"({signature})"
+        entries.append(compiled)
+        return compiled  # type: ignore[no-any-return]
+
+    return decorate
 
 
-def entry(function: F) -> F:
-    """Compile a door from Python: called by a facade that has checked every shape; releases the GIL."""
-    return _compiled(function, _Entry, FASTMATH, no_cfunc_wrapper=True)
+def _checked(function: F, signature: str) -> F:
+    """The plain function with the entry's refusal of other types, for runs without the compiler."""
+    kinds = re.findall(r"(\w+)(\[[^\]]*\])?", signature)
+
+    @functools.wraps(function)
+    def refusing(*args: Any) -> Any:
+        for value, (name, dims) in zip(args, kinds, strict=True):
+            if dims and not (
+                isinstance(value, np.ndarray)
+                and value.dtype == name
+                and value.ndim == dims.count(":") - dims.count("::")
+                and value.flags.c_contiguous
+                and value.flags.writeable
+            ):
+                raise TypeError(f"{function.__name__} takes ({signature})")
+        return function(*args)
+
+    return refusing  # type: ignore[return-value]
 
 
-# --- the handle ------------------------------------------------------------------------------------------------------
+# --- blocks of arrays ------------------------------------------------------------------------------------------------
 
 
-def handle(name: str, fields: tuple[str, ...]) -> Any:
-    """A struct type that compiled code builds and reads and Python only carries.
+class Block:
+    """NamedTuples of arrays whose descriptors lie in one piece of memory: compiled code gets them all from `address`.
 
-    Build one inside an @entry, `return Name(model, work)`, so that building it is cached too; in a kernel open its
-    fields once at the top (`model = h.model`), not inside loops.
+    A call then unpacks one integer instead of fifty arrays.  Whoever passes the address keeps the Block alive.
+    """
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+        self.address: Any = parts
+        if not DISABLED:
+            words = [word for part in parts for x in part for word in _descriptor(x)]
+            self._memory = np.array(words, dtype=np.int64)
+            self.address = self._memory.ctypes.data
+
+
+def _descriptor(x: Any) -> tuple[int, ...]:
+    """A value as compiled code lays it out; arrays: owner (2, none), items, item size, data, shape, strides."""
+    if isinstance(x, np.ndarray):
+        return (0, 0, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides)
+    return (int(x),)
+
+
+def block_loader(*layouts: tuple[type, bool]) -> Any:
+    """load(address) -> the NamedTuples of a Block, in compiled code.
+
+    Each layout is a NamedTuple class and whether its arrays are read-only; its fields are annotated with the names
+    Floats1, Floats2 (float64 of that many dimensions), Ints1 (int64) or int.
     """
     if DISABLED:
+        return lambda address: address
+    block = types.Tuple(tuple(_named_tuple_type(layout, readonly) for layout, readonly in layouts))
 
-        class Plain:
-            __slots__ = fields
+    @extending.intrinsic
+    def load(typingctx, address):
+        def codegen(context, builder, signature, args):
+            return builder.load(builder.inttoptr(args[0], context.get_value_type(block).as_pointer()))
 
-            def __init__(self, *values: Any) -> None:
-                for field, value in zip(fields, values, strict=True):
-                    setattr(self, field, value)
+        return block(types.intp), codegen
 
-        Plain.__name__ = name
-        return Plain
+    return load
 
-    @structref.register
-    class HandleType(types.StructRef):  # type: ignore[misc]
-        def preprocess_fields(self, pairs: Any) -> Any:
-            return tuple((field, types.unliteral(t)) for field, t in pairs)
 
-    # The cache pickles types by name, so both classes must be importable from the module that asked for them.
-    module = sys._getframe(1).f_globals
-    HandleType.__name__ = HandleType.__qualname__ = name + "Type"
-    HandleType.__module__ = module["__name__"]
-    module[HandleType.__name__] = HandleType
-    proxy = type(name, (structref.StructRefProxy,), {"__slots__": (), "__module__": module["__name__"]})
-    structref.define_constructor(proxy, HandleType, fields)
-    structref.define_attributes(HandleType)
-    structref.define_boxing(HandleType, proxy)
-    return proxy
+def _named_tuple_type(layout: type, readonly: bool) -> Any:
+    known = {"Floats1": (types.float64, 1), "Floats2": (types.float64, 2), "Ints1": (types.int64, 1)}
+    fields = []
+    for annotation in layout.__annotations__.values():
+        name = getattr(annotation, "__forward_arg__", annotation)  # NamedTuple wraps the names
+        fields.append(types.int64 if name == "int" else types.Array(*known[name], "C", readonly=readonly))
+    return types.NamedTuple(fields, layout)
 
 
 # --- what the first start says ---------------------------------------------------------------------------------------
@@ -284,14 +357,14 @@ class _Progress(event.Listener):  # type: ignore[misc]
         self.listener: Callable[[str, int, float, bool], None] | None = None
 
     def on_start(self, event: Any) -> None:
-        if isinstance(event.data["dispatcher"], _Entry):
+        if isinstance(event.data["dispatcher"], _Dispatcher):
             if self.depth == 0:
                 self.count, self.began, self.name = 0, time.perf_counter(), event.data["dispatcher"].__name__
             self.depth += 1
             self._say(done=False)
 
     def on_end(self, event: Any) -> None:
-        if isinstance(event.data["dispatcher"], _Entry):
+        if isinstance(event.data["dispatcher"], _Dispatcher):
             self.depth -= 1
             self.count += 1
             self._say(done=self.depth == 0)

@@ -18,7 +18,7 @@ from palpate.spatial.quaternions import (
 from palpate.spatial.se3 import motion_exp, motion_log
 from palpate.spatial.vectors import rotate, rotate_back, scale
 
-FINE = -1
+FINE, BAD_SIZE = -1, -2
 
 
 @kernel
@@ -87,8 +87,20 @@ def finite(x):
 
 
 @kernel
+def finite_rows(x):
+    """The same of a matrix."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            total += 0.0 * x[i, j]
+    return total == 0.0
+
+
+@kernel
 def bad_coordinate(m, q):
     """Index of the first coordinate that is not finite or starts a quaternion far from unit length; FINE if none."""
+    if q.shape[0] != m.nq:
+        return BAD_SIZE
     if not finite(q):
         for n in range(q.shape[0]):
             if not math.isfinite(q[n]):

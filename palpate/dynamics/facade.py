@@ -6,14 +6,15 @@ joints are not part of these equations: the World applies them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.dynamics import entries
-from palpate.dynamics.coordinates import FINE
-from palpate.dynamics.workspace import handle_of
+from palpate.dynamics.coordinates import BAD_SIZE, FINE
+from palpate.dynamics.workspace import address_of
 from palpate.model.model import Floats, Model
 from palpate.spatial.placement import Transform, vector3
 
@@ -41,17 +42,16 @@ class InverseKinematics(NamedTuple):
 
 
 def _vector(x: ArrayLike, size: int, name: str) -> Floats:
-    array = np.ascontiguousarray(x, dtype=np.float64)
+    """A fresh float64 vector of this size, or an error that names it."""
+    array = np.array(x, dtype=np.float64)
     if array.shape != (size,):
         raise ValueError(f"{name} has shape {array.shape}, the model needs ({size},)")
     return array
 
 
-def _wrenches(model: Model, wrenches: ArrayLike | None) -> Floats:
-    if wrenches is None:
-        return _NO_WRENCHES
-    array = np.ascontiguousarray(wrenches, dtype=np.float64)
-    if array.shape != (model.n_bodies, 6):
+def _wrenches(model: Model, wrenches: ArrayLike) -> Floats:
+    array = np.array(wrenches, dtype=np.float64)
+    if array.shape not in ((0, 6), (model.n_bodies, 6)):
         raise ValueError(
             f"wrenches has shape {array.shape}, the model needs ({model.n_bodies}, 6): one (torque, force) per body, "
             "the world's row first"
@@ -59,19 +59,40 @@ def _wrenches(model: Model, wrenches: ArrayLike | None) -> Floats:
     return array
 
 
-def _check(model: Model, q: Floats, code: int) -> None:
-    if code == FINE:
-        return
+def _complain(model: Model, code: int, q: Floats, x: str = "tau") -> None:
+    """Raise for what an entry found wrong; q is what it was given, x the name of its third vector."""
     if code == entries.SINGULAR:
         raise ValueError(f"the mass matrix of {model.name!r} is not positive definite here")
     if code < 0:
-        names = {entries.BAD_V: "v", entries.BAD_A: "a", entries.BAD_TAU: "tau", entries.BAD_WRENCH: "wrenches"}
+        names = {entries.BAD_V: "v", entries.BAD_X: x, entries.BAD_WRENCH: "wrenches"}
         raise ValueError(f"{names[code]} holds a NaN or an infinity")
     joint = next(name for name, s in model.q_index.items() if s.start <= code < s.stop)
-    if not np.isfinite(q).all():
+    if not np.isfinite(q[code]):
         raise ValueError(f"q[{code}] of joint {joint!r} is {q[code]}")
     length = float(np.linalg.norm(q[code : code + 4]))
     raise ValueError(f"the quaternion q[{code}:{code + 4}] of joint {joint!r} has length {length:.6g}, not 1")
+
+
+def _check(model: Model, code: int, q: Floats) -> None:
+    if code != FINE:
+        _complain(model, code, q)
+
+
+def _dynamics(
+    entry: Callable[..., int], name: str, model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, wrenches: ArrayLike
+) -> Floats:
+    """Run one of the two dynamics.  Arrays that fit go straight in; anything else is converted, or explained."""
+    out = np.empty(model.nv)
+    try:
+        code = entry(address_of(model), q, v, x, wrenches, out)
+    except TypeError:  # a list, integers, a read-only or strided array: an entry takes none of them
+        code = BAD_SIZE
+    if code == BAD_SIZE:
+        q, v, x = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(x, model.nv, name)
+        code = entry(address_of(model), q, v, x, _wrenches(model, wrenches), out)
+    if code != FINE:
+        _complain(model, code, np.asarray(q), name)
+    return out
 
 
 def forward_dynamics(
@@ -82,24 +103,16 @@ def forward_dynamics(
     tau       joint forces (nv,) [N m or N]; a free root's six are a (torque, force) on it in its own axes
     wrenches  (n_bodies, 6): (torque, force) on each body from the outside, world axes, at the body's origin
     """
-    q, v, tau = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(tau, model.nv, "tau")
-    a = np.empty(model.nv)
-    code = entries.forward_dynamics_entry(handle_of(model), q, v, tau, _wrenches(model, wrenches), a)
-    if code != FINE:
-        _check(model, q, code)
-    return a
+    wrenches = _NO_WRENCHES if wrenches is None else wrenches
+    return _dynamics(entries.forward_dynamics_entry, "tau", model, q, v, tau, wrenches)
 
 
 def inverse_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: ArrayLike | None = None
 ) -> Floats:
     """tau = H a + C v + G - J^T wrenches (nv,), by recursive Newton-Euler; arguments as in forward_dynamics."""
-    q, v, a = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(a, model.nv, "a")
-    tau = np.empty(model.nv)
-    code = entries.inverse_dynamics_entry(handle_of(model), q, v, a, _wrenches(model, wrenches), tau)
-    if code != FINE:
-        _check(model, q, code)
-    return tau
+    wrenches = _NO_WRENCHES if wrenches is None else wrenches
+    return _dynamics(entries.inverse_dynamics_entry, "a", model, q, v, a, wrenches)
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
@@ -110,14 +123,14 @@ def bias(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
 def mass_matrix(model: Model, q: ArrayLike) -> Floats:
     """H (nv, nv), symmetric, armature on its diagonal, by the composite-rigid-body algorithm."""
     q, H = _vector(q, model.nq, "q"), np.empty((model.nv, model.nv))
-    _check(model, q, entries.mass_matrix_entry(handle_of(model), q, H))
+    _check(model, entries.mass_matrix_entry(address_of(model), q, H), q)
     return H
 
 
 def forward_kinematics(model: Model, q: ArrayLike) -> Floats:
     """Poses (n_bodies, 4, 4) of all bodies in the world, in the order of `model.body_names`."""
     q, X = _vector(q, model.nq, "q"), np.empty((model.n_bodies, 4, 4))
-    _check(model, q, entries.forward_kinematics_entry(handle_of(model), q, X))
+    _check(model, entries.forward_kinematics_entry(address_of(model), q, X), q)
     return X
 
 
@@ -125,13 +138,13 @@ def jacobian(model: Model, q: ArrayLike, body: str | int, at_body: ArrayLike = (
     """J (6, nv): J v = (angular, linear) velocity, world axes, of the point `at_body` [m, body axes] of a body."""
     q, J = _vector(q, model.nq, "q"), np.empty((6, model.nv))
     point = _vector(at_body, 3, "at_body")
-    _check(model, q, entries.jacobian_entry(handle_of(model), q, model.body(body), point, J))
+    _check(model, entries.jacobian_entry(address_of(model), q, model.body(body), point, J), q)
     return J
 
 
 def _motion(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
     q, v, out = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), np.empty(11)
-    _check(model, q, entries.motion_entry(handle_of(model), q, v, out))
+    _check(model, entries.motion_entry(address_of(model), q, v, out), q)
     return out
 
 
@@ -154,15 +167,17 @@ def center_of_mass(model: Model, q: ArrayLike) -> Floats:
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
     """q after following v for dt [s]: quaternions turn by the exponential, free joints along their screw."""
     q, v, out = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), np.empty(model.nq)
-    _check(model, q, entries.integrate_entry(handle_of(model), q, v, float(dt), out))
+    _check(model, entries.integrate_entry(address_of(model), q, v, float(dt), out), q)
     return out
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Floats:
     """The v (nv,) that takes q0 to q1 in one second, the shorter way round: integrate(q0, v, 1) = q1."""
     q0, q1, out = _vector(q0, model.nq, "q0"), _vector(q1, model.nq, "q1"), np.empty(model.nv)
-    code = entries.difference_entry(handle_of(model), q0, q1, out)
-    _check(model, q0 if not np.isfinite(q0).all() else q1, code)
+    code = entries.difference_entry(address_of(model), q0, q1, out)
+    if code != FINE:
+        integrate(model, q0, out * 0.0, 0.0)  # complains if it is q0
+        _complain(model, code, q1)
     return out
 
 
@@ -181,7 +196,7 @@ def inverse_kinematics(
     tolerance  on the length of the remaining twist (rad and m)
     Damped least squares; it reports failure (`converged` False, with the best q) and never raises for a far target.
     """
-    h, row = handle_of(model), model.body(body)
+    row = model.body(body)
     best = np.clip(_vector(q, model.nq, "q"), model.lower, model.upper)
     position_only = not isinstance(target, Transform) and np.shape(target) == (3,)
     if position_only:
@@ -189,10 +204,9 @@ def inverse_kinematics(
     else:
         X = target if isinstance(target, Transform) else Transform.from_matrix(target)
     goal, point = np.array([*X.p, *X.R.wxyz]), _vector(at_body, 3, "at_body")
-    nv = model.nv
+    lower, upper = model.lower.copy(), model.upper.copy()  # entries take writable arrays only
     code, error, used = entries.inverse_kinematics_entry(
-        h, best, row, point, goal, position_only, model.lower, model.upper, float(tolerance), int(iterations),
-        np.empty(model.nq), np.empty(6), np.empty((6, nv)), np.empty((6, 6)), np.empty(6), np.empty(nv),
-    )  # fmt: skip
-    _check(model, best, code)
+        address_of(model), row, point, goal, position_only, lower, upper, float(tolerance), int(iterations), best
+    )
+    _check(model, code, best)
     return InverseKinematics(best, bool(error <= tolerance), float(error), int(used))

@@ -17,7 +17,7 @@ from palpate.spatial.quaternions import quaternion_product, quaternion_unit
 from palpate.spatial.se3 import motion_log
 from palpate.spatial.vectors import add, get3, rotate, rotate_back, sub
 
-SMALLEST_DAMPING, LARGEST_DAMPING = 1e-12, 1e8
+FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e8  # added to J J^T
 AT_LIMIT = 1e-12  # [rad or m]
 
 
@@ -35,80 +35,97 @@ def matrix_quaternion(R):
 
 
 @kernel
-def pose_error(m, w, body, at_body, target_q, target_p, position_only, e):
-    """e (6) in body axes; returns |e|."""
+def pose_error(m, w, body, at_body, goal, position_only):
+    """Writes e (6) in body axes; returns |e|."""
     R, p = body_frame(m, w, body)
     p = add(p, rotate(R, at_body))
+    target_q, target_p = goal
     gap = rotate_back(R, sub(target_p, add(get3(w.origin, m.root[m.body_link[body]]), p)))
-    if position_only:
-        turn = (0.0, 0.0, 0.0)
-    else:
+    turn = (0.0, 0.0, 0.0)
+    if not position_only:
         x = matrix_quaternion(R)
         turn, gap = motion_log(quaternion_product((x[0], -x[1], -x[2], -x[3]), target_q), gap)
     total = 0.0
     for r in range(3):
-        e[r], e[3 + r] = turn[r], gap[r]
+        w.e[r], w.e[3 + r] = turn[r], gap[r]
         total += turn[r] * turn[r] + gap[r] * gap[r]
     return math.sqrt(total)
 
 
 @kernel
-def damped_step(m, w, body, at_body, q, lower, upper, position_only, damping, e, J, JJ, y, dq):
-    """dq from e at the present q; J (6, nv), JJ (6, 6), y (6,) scratch."""
+def body_jacobian(m, w, body, at_body, position_only):
+    """J (6, nv) of the point in body axes; its angular rows zero when only the position counts."""
+    J = w.J
     R, p = body_frame(m, w, body)
     point_jacobian(m, w, m.body_link[body], add(p, rotate(R, at_body)), J)
-    for j in range(J.shape[1]):  # to body axes
+    for j in range(m.nv):
         a = rotate_back(R, (J[0, j], J[1, j], J[2, j]))
         b = rotate_back(R, (J[3, j], J[4, j], J[5, j]))
         for r in range(3):
             J[r, j] = 0.0 if position_only else a[r]
             J[3 + r, j] = b[r]
-    for i in range(1, m.parent.shape[0]):  # drop what is at a limit and would go on
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                n, j = m.axis_q[k], m.axis_v[k]
-                push = 0.0
+
+
+@kernel
+def drop_limited(m, w, q, lower, upper):
+    """Zero the columns of coordinates that are at a limit and would go on."""
+    J, e = w.J, w.e
+    for i in range(1, m.parent.shape[0]):
+        if m.kind[i] != CHAIN:
+            continue
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            n, j = m.axis_q[k], m.axis_v[k]
+            push = 0.0
+            for r in range(6):
+                push += J[r, j] * e[r]
+            if (q[n] <= lower[n] + AT_LIMIT and push < 0.0) or (q[n] >= upper[n] - AT_LIMIT and push > 0.0):
                 for r in range(6):
-                    push += J[r, j] * e[r]
-                if (q[n] <= lower[n] + AT_LIMIT and push < 0.0) or (q[n] >= upper[n] - AT_LIMIT and push > 0.0):
-                    for r in range(6):
-                        J[r, j] = 0.0
+                    J[r, j] = 0.0
+
+
+@kernel
+def damped_step(w, damping):
+    """dq = J^T (J J^T + damping 1)^-1 e."""
+    J, JJ, y = w.J, w.JJ, w.y
     for r in range(6):
         for c in range(6):
             total = damping if r == c else 0.0
             for j in range(J.shape[1]):
                 total += J[r, j] * J[c, j]
             JJ[r, c] = total
-        y[r] = e[r]
+        y[r] = w.e[r]
     cholesky_solve(JJ, y)
-    for j in range(dq.shape[0]):
-        dq[j] = 0.0
+    for j in range(J.shape[1]):
+        total = 0.0
         for r in range(6):
-            dq[j] += J[r, j] * y[r]
+            total += J[r, j] * y[r]
+        w.dq[j] = total
 
 
 @kernel
-def inverse_kinematics(m, w, body, at_body, target_q, target_p, position_only, lower, upper, tolerance, iterations,
-                       q, trial, e, J, JJ, y, dq):  # fmt: skip
-    """Improves q in place; returns (|e|, iterations used)."""
+def inverse_kinematics(m, w, body, at_body, goal, position_only, lower, upper, tolerance, iterations, q):
+    """goal: (quaternion, position).  Improves q in place; returns (|e|, iterations used)."""
+    trial = w.trial
     positions(m, q, w)
-    error = pose_error(m, w, body, at_body, target_q, target_p, position_only, e)
-    damping = 1e-3
+    error = pose_error(m, w, body, at_body, goal, position_only)
+    damping = FIRST_DAMPING
     for iteration in range(iterations):
         if error <= tolerance or damping > LARGEST_DAMPING:
             return error, iteration
-        damped_step(m, w, body, at_body, q, lower, upper, position_only, damping, e, J, JJ, y, dq)
-        integrate(m, q, dq, 1.0, trial)
-        for n in range(q.shape[0]):
+        body_jacobian(m, w, body, at_body, position_only)
+        drop_limited(m, w, q, lower, upper)
+        damped_step(w, damping)
+        integrate(m, q, w.dq, 1.0, trial)
+        for n in range(m.nq):
             trial[n] = min(max(trial[n], lower[n]), upper[n])
         positions(m, trial, w)
-        new = pose_error(m, w, body, at_body, target_q, target_p, position_only, e)
+        new = pose_error(m, w, body, at_body, goal, position_only)
         if new < error:
             error, damping = new, max(0.1 * damping, SMALLEST_DAMPING)
-            for n in range(q.shape[0]):
+            for n in range(m.nq):
                 q[n] = trial[n]
-        else:
+        else:  # back to where it was, with shorter steps
             damping *= 10.0
             positions(m, q, w)
-            pose_error(m, w, body, at_body, target_q, target_p, position_only, e)
+            pose_error(m, w, body, at_body, goal, position_only)
     return error, iterations

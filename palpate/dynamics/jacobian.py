@@ -15,15 +15,15 @@ def body_frame(m, w, body):
 
 @kernel
 def body_pose(m, w, body, X):
-    """X (4, 4) of a body in the world."""
+    """X[body] (4, 4): the body in the world."""
     R, p = body_frame(m, w, body)
     origin = get3(w.origin, m.root[m.body_link[body]])
     for r in range(3):
         for c in range(3):
-            X[r, c] = R[3 * r + c]
-        X[r, 3] = origin[r] + p[r]
-        X[3, r] = 0.0
-    X[3, 3] = 1.0
+            X[body, r, c] = R[3 * r + c]
+        X[body, r, 3] = origin[r] + p[r]
+        X[body, 3, r] = 0.0
+    X[body, 3, 3] = 1.0
 
 
 @kernel

@@ -166,7 +166,8 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
         links[link].weld(body.mass, X_body.apply(body.com), R @ np.asarray(body.inertia) @ R.T)
 
     body_names = (WORLD_NAME, *(j.child for j in order))
-    arrays = _arrays(links, [place[name] for name in body_names], vector3(gravity, "gravity"))
+    nq, nv = sum(j.nq for j in order), sum(j.nv for j in order)
+    arrays = _arrays(links, [place[name] for name in body_names], vector3(gravity, "gravity"), nq, nv)
     moving = [by_name[name] for name in v_index]
     _check_inertias(arrays, links, [j.name for j in order if j.kind != "fixed"])
 
@@ -177,6 +178,10 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
         name=name or multibody.name,
         description=multibody,
         arrays=arrays,
+        nq=nq,
+        nv=nv,
+        n_bodies=len(body_names),
+        n_links=len(links),
         body_names=body_names,
         joint_names=tuple(v_index),
         q_index=q_index,
@@ -203,7 +208,9 @@ def _frozen(values: object, dtype: type = np.float64) -> np.ndarray:
     return array
 
 
-def _arrays(links: list[_Link], places: list[tuple[int, Transform]], gravity: Vector3) -> ModelArrays:
+def _arrays(
+    links: list[_Link], places: list[tuple[int, Transform]], gravity: Vector3, nq: int, nv: int
+) -> ModelArrays:
     axes = [axis for link in links for axis in link.axes]
     counts = [len(link.axes) for link in links]
     root = [0]
@@ -233,6 +240,8 @@ def _arrays(links: list[_Link], places: list[tuple[int, Transform]], gravity: Ve
         body_R=floats([X.R.matrix().ravel() for _, X in places]),
         body_p=floats([X.p for _, X in places]),
         gravity=floats(gravity),
+        nq=nq,
+        nv=nv,
     )
 
 

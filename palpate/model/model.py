@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from palpate.model.description import Joint, ModelError, MultiBody
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+# the compiler reads the number of dimensions from these names
+Floats1 = Floats2 = Floats
+Ints1 = NDArray[np.int64]
 
 # How a link moves on its parent.  The only chain over these is in dynamics/kinematics.py (and, for positions, in
 # dynamics/coordinates.py).
@@ -32,30 +34,32 @@ class ModelArrays(NamedTuple):
     """
 
     # links
-    parent: Ints  # (L,) parent[i] < i, subtrees contiguous
-    root: Ints  # (L,) the link of the same tree that hangs on the world; its origin is the tree's reference point
-    kind: Ints  # (L,) CHAIN, SPHERICAL or FREE
-    axis_begin: Ints  # (L,) first row of the link's axes
-    axis_count: Ints  # (L,) 1..6; 3 for SPHERICAL, 6 for FREE; 0 for the world
-    q_begin: Ints  # (L,) first coordinate of a SPHERICAL or FREE link
-    mass: Floats  # (L,) [kg]
-    com: Floats  # (L, 3) centre of mass in link axes [m]
-    inertia: Floats  # (L, 6) about the centre of mass, link axes: xx, yy, zz, xy, xz, yz [kg m^2]
+    parent: Ints1  # (L,) parent[i] < i, subtrees contiguous
+    root: Ints1  # (L,) the link of the same tree that hangs on the world; its origin is the tree's reference point
+    kind: Ints1  # (L,) CHAIN, SPHERICAL or FREE
+    axis_begin: Ints1  # (L,) first row of the link's axes
+    axis_count: Ints1  # (L,) 1..6; 3 for SPHERICAL, 6 for FREE; 0 for the world
+    q_begin: Ints1  # (L,) first coordinate of a SPHERICAL or FREE link
+    mass: Floats1  # (L,) [kg]
+    com: Floats2  # (L, 3) centre of mass in link axes [m]
+    inertia: Floats2  # (L, 6) about the centre of mass, link axes: xx, yy, zz, xy, xz, yz [kg m^2]
     # axes
-    axis_kind: Ints  # (A,) REVOLUTE or PRISMATIC
-    axis_R: Floats  # (A, 9) frame of this axis in the frame after the previous one, row-major
-    axis_p: Floats  # (A, 3) [m]
-    axis_q: Ints  # (A,) its coordinate (CHAIN only)
-    axis_v: Ints  # (A,) its velocity
-    axis_ratio: Floats  # (A,) 1, or the ratio of a mimic joint
-    axis_offset: Floats  # (A,) 0, or the offset of a mimic joint
-    armature: Floats  # (A,) [kg m^2 or kg]
+    axis_kind: Ints1  # (A,) REVOLUTE or PRISMATIC
+    axis_R: Floats2  # (A, 9) frame of this axis in the frame after the previous one, row-major
+    axis_p: Floats2  # (A, 3) [m]
+    axis_q: Ints1  # (A,) its coordinate (CHAIN only)
+    axis_v: Ints1  # (A,) its velocity
+    axis_ratio: Floats1  # (A,) 1, or the ratio of a mimic joint
+    axis_offset: Floats1  # (A,) 0, or the offset of a mimic joint
+    armature: Floats1  # (A,) [kg m^2 or kg]
     # bodies
-    body_link: Ints  # (B,)
-    body_R: Floats  # (B, 9) the body's frame in its link's frame, row-major
-    body_p: Floats  # (B, 3) [m]
+    body_link: Ints1  # (B,)
+    body_R: Floats2  # (B, 9) the body's frame in its link's frame, row-major
+    body_p: Floats2  # (B, 3) [m]
     # everything
-    gravity: Floats  # (3,) [m/s^2], world axes
+    gravity: Floats1  # (3,) [m/s^2], world axes
+    nq: int
+    nv: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,10 @@ class Model:
     name: str
     description: MultiBody = field(repr=False)
     arrays: ModelArrays = field(repr=False)
+    nq: int  # coordinates
+    nv: int  # velocities: degrees of freedom
+    n_bodies: int  # the world counted
+    n_links: int  # rigid groups of welded bodies, the world counted
     body_names: tuple[str, ...] = field(repr=False)  # row 0 is "world"
     joint_names: tuple[str, ...] = field(repr=False)  # joints that have coordinates, in the order of q
     q_index: dict[str, slice] = field(repr=False)  # joint name -> its coordinates in q
@@ -77,27 +85,7 @@ class Model:
     friction: Floats = field(repr=False)  # (nv,) dry
     _neutral: Floats = field(repr=False)
     _joint_of_body: dict[str, Joint] = field(repr=False)
-    _scratch: dict[int, Any] = field(default_factory=dict, repr=False)  # thread id -> handle, see dynamics/workspace.py
-
-    @property
-    def nq(self) -> int:
-        """Coordinates."""
-        return len(self.lower)
-
-    @property
-    def nv(self) -> int:
-        """Velocities: degrees of freedom."""
-        return len(self.damping)
-
-    @property
-    def n_bodies(self) -> int:
-        """Bodies, the world counted."""
-        return len(self.body_names)
-
-    @property
-    def n_links(self) -> int:
-        """Rigid groups of welded bodies, the world counted."""
-        return len(self.arrays.parent)
+    _scratch: dict[int, Any] = field(default_factory=dict, repr=False)  # thread id -> its Block, see dynamics/workspace.py
 
     @property
     def has_mimic(self) -> bool:

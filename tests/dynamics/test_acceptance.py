@@ -10,7 +10,7 @@ from oracles.aba_body import aba_body
 from oracles.aba_printed import aba_printed
 from oracles.craig_rnea import Z, craig_rnea
 from oracles.trees import links
-from pinocchio_mirror import Mirror
+from palpate.bench.pinocchio_peer import Mirror
 
 import palpate as pp
 
@@ -39,7 +39,7 @@ def test_item_1_craig_recursion_equals_pinocchio_and_ours_on_floating_trees_with
         tau, f_B, n_B = craig_rnea(chain, [b.mass for b in rows], [b.com for b in rows], [b.inertia for b in rows],
                                    base, th, thd, thdd, np.array([0, 0, -9.81]), externals)  # fmt: skip
         craig = np.r_[R_B.T @ n_B, R_B.T @ f_B, tau]
-        theirs = Mirror(model).rnea(q, v, a, wrenches)
+        theirs = Mirror(model).inverse(q, v, a, wrenches)
         worst = max(worst, np.abs(craig - theirs).max())
         assert np.abs(pp.inverse_dynamics(model, q, v, a, wrenches) - theirs).max() < 1e-10
     assert Z[2] == 1.0
@@ -64,7 +64,7 @@ def test_items_2_and_3_articulated_body_algorithms_agree_in_body_and_printed_for
         local = [np.r_[X[:3, :3].T @ w[:3], X[:3, :3].T @ w[3:]] for X, w in zip(poses[1:], wrenches[1:], strict=True)]
 
         body = aba_body(tree, gravity, q, v, tau, local, np.array(model.arrays.armature))
-        assert relative(body, Mirror(model).aba(q, v, tau, wrenches)) < 1e-10
+        assert relative(body, Mirror(model).forward(q, v, tau, wrenches)) < 1e-10
         assert relative(pp.forward_dynamics(model, q, v, tau, wrenches), body) < 1e-10
         if not armature:
             printed = aba_printed(tree, gravity, q, v, tau, wrenches[1:])

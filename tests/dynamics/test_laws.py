@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from mechanisms import ALL_JOINTS, all_kinds_forest, random_body, random_state, random_tree, random_wrenches, relative
-from pinocchio_mirror import Mirror
+from palpate.bench.pinocchio_peer import Mirror
 
 import palpate as pp
 
@@ -39,9 +39,9 @@ def test_forward_dynamics_inverts_inverse_dynamics(forest, rng):
 def test_forward_and_inverse_dynamics_equal_pinocchio_for_every_kind(forest, rng):
     q, v, tau = random_state(rng, forest)
     wrenches, mirror = random_wrenches(rng, forest), Mirror(forest)
-    a = mirror.aba(q, v, tau, wrenches)
+    a = mirror.forward(q, v, tau, wrenches)
     assert relative(pp.forward_dynamics(forest, q, v, tau, wrenches), a) < 1e-10
-    assert relative(pp.inverse_dynamics(forest, q, v, a, wrenches), mirror.rnea(q, v, a, wrenches)) < 1e-10
+    assert relative(pp.inverse_dynamics(forest, q, v, a, wrenches), mirror.inverse(q, v, a, wrenches)) < 1e-10
 
 
 def test_equation_of_motion_closes(forest, rng):

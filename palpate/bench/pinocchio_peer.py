@@ -1,6 +1,12 @@
-"""The same mechanism in Pinocchio: the oracle of the dynamics tests.  Its twists are (linear, angular)."""
+"""The same mechanism in Pinocchio: the peer of `palpate bench`, the oracle of the tests.
+
+Its twists are (linear, angular), its quaternions (x, y, z, w); the conversions end here.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -8,11 +14,11 @@ import pinocchio as pin
 import palpate as pp
 
 
-def se3(X: pp.Transform) -> pin.SE3:
+def se3(X: pp.Transform) -> Any:
     return pin.SE3(X.R.matrix(), np.array(X.p))
 
 
-def composite(*steps: tuple[pin.JointModel, np.ndarray]) -> pin.JointModelComposite:
+def composite(*steps: tuple[Any, np.ndarray]) -> Any:
     """Single motions in order, each about an anchor in the child's coordinates at q = 0."""
     joint, before = pin.JointModelComposite(), np.zeros(3)
     for model, anchor in steps:
@@ -21,21 +27,24 @@ def composite(*steps: tuple[pin.JointModel, np.ndarray]) -> pin.JointModelCompos
     return joint
 
 
-def turn(axis) -> pin.JointModel:
-    return pin.JointModelRevoluteUnaligned(np.array(axis))
+def turn(axis: Any) -> Any:
+    """Its fastest joint for this axis."""
+    aligned = {(1, 0, 0): pin.JointModelRX, (0, 1, 0): pin.JointModelRY, (0, 0, 1): pin.JointModelRZ}.get(tuple(axis))
+    return aligned() if aligned else pin.JointModelRevoluteUnaligned(np.array(axis))
 
 
-def slide(axis) -> pin.JointModel:
-    return pin.JointModelPrismaticUnaligned(np.array(axis))
+def slide(axis: Any) -> Any:
+    aligned = {(1, 0, 0): pin.JointModelPX, (0, 1, 0): pin.JointModelPY, (0, 0, 1): pin.JointModelPZ}.get(tuple(axis))
+    return aligned() if aligned else pin.JointModelPrismaticUnaligned(np.array(axis))
 
 
-def planar(j: pp.Joint) -> pin.JointModel:
+def planar(j: pp.Joint) -> Any:
     R = pp.Rotation.between((0, 0, 1), j.axis).matrix()
     return composite((slide(R[:, 0]), O), (slide(R[:, 1]), O), (turn(j.axis), O))
 
 
 O = np.zeros(3)
-_JOINTS = {
+_JOINTS: dict[str, Callable[[pp.Joint], Any]] = {
     "revolute": lambda j: turn(j.axis),
     "prismatic": lambda j: slide(j.axis),
     "cylindrical": lambda j: composite((turn(j.axis), O), (slide(j.axis), O)),
@@ -52,14 +61,15 @@ _JOINTS = {
 class Mirror:
     """A Pinocchio model of a palpate Model, and the conversions between their vectors."""
 
-    def __init__(self, model: pp.Model):
+    def __init__(self, model: pp.Model) -> None:
         self.model, self.pin = model, pin.Model()
         self.pin.gravity.linear = np.array(model.arrays.gravity)
-        self.child = {j.name: j.child for j in model.description.joints}
+        self.kind = {j.name: j.kind for j in model.description.joints}
         place = {"world": (0, pin.SE3.Identity())}
         bodies = {b.name: b for b in model.description.bodies}
         for name in model.body_names[1:]:
             joint, body = model.parent_joint(name), bodies[name]
+            assert joint is not None
             parent, X = place[joint.parent]
             X = X * se3(joint.placement)
             if joint.kind != "fixed":
@@ -80,7 +90,7 @@ class Mirror:
         """(w, x, y, z) -> (x, y, z, w)."""
         out = q.copy()
         for name, s in self.model.q_index.items():
-            if self.model.parent_joint(self.child[name]).kind in ("spherical", "free"):
+            if self.kind[name] in ("spherical", "free"):
                 out[s.stop - 4 : s.stop] = np.roll(q[s.stop - 4 : s.stop], -1)
         return out
 
@@ -88,11 +98,11 @@ class Mirror:
         """(angular, linear) <-> (linear, angular) of free joints; its own inverse."""
         out = v.copy()
         for name, s in self.model.v_index.items():
-            if self.model.parent_joint(self.child[name]).kind == "free":
+            if self.kind[name] == "free":
                 out[s] = np.roll(v[s], 3)
         return out
 
-    def wrenches(self, q: np.ndarray, wrenches: np.ndarray) -> pin.StdVec_Force:
+    def wrenches(self, q: np.ndarray, wrenches: np.ndarray) -> Any:
         """World-aligned (torque, force) at body origins -> forces in joint frames."""
         pin.forwardKinematics(self.pin, self.data, self.q(q))
         forces = [pin.Force.Zero() for _ in range(self.pin.njoints)]
@@ -102,13 +112,28 @@ class Mirror:
                 oMb = self.data.oMi[joint] * X
                 n, f = wrenches[row, :3], wrenches[row, 3:]
                 forces[joint] += self.data.oMi[joint].actInv(pin.Force(f, n + np.cross(oMb.translation, f)))
-        return pin.StdVec_Force(forces) if hasattr(pin, "StdVec_Force") else forces
+        return pin.StdVec_Force(forces)
 
-    def aba(self, q, v, tau, wrenches=None):
+    def forward(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, wrenches: np.ndarray | None = None) -> np.ndarray:
+        """Forward dynamics, in and out in our orders."""
         args = (self.pin, self.data, self.q(q), self.v(v), self.v(tau))
         return self.v(pin.aba(*args) if wrenches is None else pin.aba(*args, self.wrenches(q, wrenches)))
 
-    def rnea(self, q, v, a, wrenches=None):
+    def inverse(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, wrenches: np.ndarray | None = None) -> np.ndarray:
+        """Inverse dynamics, in and out in our orders."""
         args = (self.pin, self.data, self.q(q), self.v(v), self.v(a))
         tau = pin.rnea(*args) if wrenches is None else pin.rnea(*args, self.wrenches(q, wrenches))
         return self.v(tau)
+
+    def timed(self, algorithm: str, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> Callable[[], int]:
+        """A function that runs Pinocchio over all rows and returns how many; converted beforehand, so not timed."""
+        function = pin.aba if algorithm == "forward" else pin.rnea
+        states = [(self.q(a), self.v(b), self.v(c)) for a, b, c in zip(q, v, x, strict=True)]
+        model, data = self.pin, self.data
+
+        def run() -> int:
+            for a, b, c in states:
+                function(model, data, a, b, c)
+            return len(states)
+
+        return run

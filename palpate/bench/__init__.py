@@ -1,0 +1,1 @@
+"""Speed, side by side with the engines that are installed, in one run and as ratios: `palpate bench`."""
