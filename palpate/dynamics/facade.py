@@ -176,7 +176,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Floats:
     q0, q1, out = _vector(q0, model.nq, "q0"), _vector(q1, model.nq, "q1"), np.empty(model.nv)
     code = entries.difference_entry(address_of(model), q0, q1, out)
     if code != FINE:
-        integrate(model, q0, out * 0.0, 0.0)  # complains if it is q0
+        integrate(model, q0, np.zeros(model.nv), 0.0)  # complains if it is q0
         _complain(model, code, q1)
     return out
 

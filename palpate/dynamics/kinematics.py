@@ -104,13 +104,33 @@ def positions(m, q, w):
 
 
 @kernel
+def joint_motion(m, w, i, x):
+    """S x of link i, x (nv,) velocities or accelerations: (angular, linear)."""
+    k = m.axis_begin[i]
+    if m.kind[i] == CHAIN:
+        jw, jv = ZERO, ZERO
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            sw, sv = get6(w.S, k)
+            rate = x[m.axis_v[k]]
+            jw, jv = add_scaled(jw, rate, sw), add_scaled(jv, rate, sv)
+        return jw, jv
+    j = m.axis_v[k]
+    R = get9(w.R, i)
+    jw = rotate(R, (x[j], x[j + 1], x[j + 2]))
+    jv = cross(get3(w.p, i), jw)
+    if m.kind[i] == FREE:
+        jv = add(jv, rotate(R, (x[j + 3], x[j + 4], x[j + 5])))
+    return jw, jv
+
+
+@kernel
 def velocities(m, v, w):
     """v and what `positions` wrote -> V, A, drift."""
     for i in range(1, m.parent.shape[0]):
         parent = m.parent[i]
         omega, u = get6(w.V, parent)
         alpha, a = get6(w.A, parent)
-        if m.kind[i] == CHAIN:
+        if m.kind[i] == CHAIN:  # each axis is carried by those before it
             for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
                 sw, sv = get6(w.S, k)
                 rate = v[m.axis_v[k]]
@@ -119,11 +139,7 @@ def velocities(m, v, w):
                 a = add(a, add(cross(u, jw), cross(omega, jv)))
                 omega, u = add(omega, jw), add(u, jv)
         else:  # S is fixed in the child: one block
-            jw, jv = ZERO, ZERO
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                sw, sv = get6(w.S, k)
-                rate = v[m.axis_v[k]]
-                jw, jv = add_scaled(jw, rate, sw), add_scaled(jv, rate, sv)
+            jw, jv = joint_motion(m, w, i, v)
             alpha = add(alpha, cross(omega, jw))
             a = add(a, add(cross(u, jw), cross(omega, jv)))
             omega, u = add(omega, jw), add(u, jv)

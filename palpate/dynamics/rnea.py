@@ -6,10 +6,10 @@ tau_k  = S_k . F_i + armature_k a_k
 
 from palpate.conventions import WORLD
 from palpate.dynamics.inertia import apply_wrenches, inertial_force, link_mass
-from palpate.dynamics.kinematics import kinematics
+from palpate.dynamics.kinematics import joint_motion, kinematics
 from palpate.jit import kernel
 from palpate.model.model import FREE
-from palpate.spatial.vectors import add, add6, add_scaled, cross, dot, get3, get6, put6
+from palpate.spatial.vectors import add, add6, cross, dot, get3, get6, put6
 
 
 @kernel
@@ -17,9 +17,8 @@ def motion_forces(m, a, w):
     """F of every link by itself, at acceleration A + S a."""
     for i in range(1, m.parent.shape[0]):
         dalpha, da = get6(w.dA, m.parent[i])
-        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-            sw, sv = get6(w.S, k)
-            dalpha, da = add_scaled(dalpha, a[m.axis_v[k]], sw), add_scaled(da, a[m.axis_v[k]], sv)
+        jw, jv = joint_motion(m, w, i, a)
+        dalpha, da = add(dalpha, jw), add(da, jv)
         omega, v = get6(w.V, i)
         if m.parent[i] == WORLD and m.kind[i] == FREE:
             da = add(da, cross(omega, get3(w.drift, i)))

@@ -51,12 +51,14 @@ def workspace(model: Model) -> Workspace:
     """Fresh scratch for a model."""
     L, A, nq, nv = model.n_links, len(model.arrays.axis_v), model.nq, model.nv
     dense = nv if model.has_mimic else 0  # only they solve with the dense matrix
-    shapes = dict(
-        x=A, sin=A, cos=A, R=(L, 9), p=(L, 3), origin=(L, 3), drift=(L, 3), S=(A, 6), V=(L, 6), A=(L, 6),
-        F=(L, 6), dA=(L, 6), IA=(L, 21), U=(A, 6), D_inv=A, u=A, Ic=(L, 10), H=(dense, dense), h=dense,
-        trial=nq, e=6, J=(6, nv), JJ=(6, 6), y=6, dq=nv,
+    zeros = np.zeros
+    work = Workspace(
+        x=zeros(A), sin=zeros(A), cos=zeros(A), R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
+        drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
+        IA=zeros((L, 21)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A), Ic=zeros((L, 10)),
+        H=zeros((dense, dense)), h=zeros(dense),
+        trial=zeros(nq), e=zeros(6), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6), dq=zeros(nv),
     )  # fmt: skip
-    work = Workspace(**{name: np.zeros(shape) for name, shape in shapes.items()})
     work.R[0, ::4] = 1.0  # the world's own rows, which no kernel writes
     work.A[0, 3:] = -model.arrays.gravity  # gravity as an upward acceleration of the world
     return work

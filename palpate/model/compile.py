@@ -203,14 +203,12 @@ def _zero(joint: Joint) -> tuple[float, ...]:
 
 
 def _frozen(values: object, dtype: type = np.float64) -> np.ndarray:
-    array = np.ascontiguousarray(np.array(values, dtype=dtype))
+    array: np.ndarray = np.ascontiguousarray(np.array(values, dtype=dtype))
     array.setflags(write=False)
     return array
 
 
-def _arrays(
-    links: list[_Link], places: list[tuple[int, Transform]], gravity: Vector3, nq: int, nv: int
-) -> ModelArrays:
+def _arrays(links: list[_Link], places: list[tuple[int, Transform]], gravity: Vector3, nq: int, nv: int) -> ModelArrays:
     axes = [axis for link in links for axis in link.axes]
     counts = [len(link.axes) for link in links]
     root = [0]

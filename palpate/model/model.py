@@ -16,7 +16,8 @@ from palpate.model.description import Joint, ModelError, MultiBody
 
 Floats = NDArray[np.float64]
 # the compiler reads the number of dimensions from these names
-Floats1 = Floats2 = Floats
+Floats1 = NDArray[np.float64]
+Floats2 = NDArray[np.float64]
 Ints1 = NDArray[np.int64]
 
 # How a link moves on its parent.  The only chain over these is in dynamics/kinematics.py (and, for positions, in
@@ -85,7 +86,9 @@ class Model:
     friction: Floats = field(repr=False)  # (nv,) dry
     _neutral: Floats = field(repr=False)
     _joint_of_body: dict[str, Joint] = field(repr=False)
-    _scratch: dict[int, Any] = field(default_factory=dict, repr=False)  # thread id -> its Block, see dynamics/workspace.py
+    _scratch: dict[int, Any] = field(
+        default_factory=dict, repr=False
+    )  # thread id -> its Block, see dynamics/workspace.py
 
     @property
     def has_mimic(self) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from palpate.spatial.placement import IDENTITY, Transform, Vector3, vector3
+import numpy as np
+
+from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3, vector3
 
 # kind -> names of its sizes [m]
 SHAPE_KINDS: dict[str, tuple[str, ...]] = {
@@ -73,14 +76,8 @@ class Shape:
         object.__setattr__(self, "size", size)
 
 
-def capsule_between(a: Vector3, b: Vector3, radius: float, **options: object) -> Shape:
-    """A capsule whose two centres are `a` and `b` [m], in the body's frame."""
-    import numpy as np
-
-    from palpate.spatial.placement import Rotation
-
+def capsule_between(a: Vector3, b: Vector3, radius: float, **options: Any) -> Shape:
+    """A capsule whose two centres are `a` and `b` [m], in the body's frame; options as of Shape."""
     start, end = np.array(vector3(a, "a point")), np.array(vector3(b, "a point"))
-    R = Rotation.between((0, 0, 1), end - start)
-    return Shape(
-        "capsule", (radius, float(np.linalg.norm(end - start))), Transform(R, tuple(0.5 * (start + end))), **options
-    )  # type: ignore[arg-type]
+    X = Transform(Rotation.between((0, 0, 1), end - start), tuple(0.5 * (start + end)))
+    return Shape("capsule", (radius, float(np.linalg.norm(end - start))), X, **options)

@@ -10,9 +10,9 @@ from oracles.aba_body import aba_body
 from oracles.aba_printed import aba_printed
 from oracles.craig_rnea import Z, craig_rnea
 from oracles.trees import links
-from palpate.bench.pinocchio_peer import Mirror
 
 import palpate as pp
+from palpate.bench.pinocchio_peer import Mirror
 
 
 def test_item_1_craig_recursion_equals_pinocchio_and_ours_on_floating_trees_with_external_wrenches():

@@ -1,0 +1,121 @@
+"""`palpate doctor`: what this machine can do, in plain words, and the kernels compiled ahead."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+PEERS = {"pin": "Pinocchio, peer of `palpate bench`", "mujoco": "MJCF files", "example-robot-data": "robots to try"}
+
+
+class Finding(NamedTuple):
+    ok: bool
+    name: str
+    text: str
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _clock() -> Finding:
+    """Smallest step and cost of the monotonic clock."""
+    samples = [time.perf_counter_ns() for _ in range(20000)]
+    steps = [b - a for a, b in pairwise(samples) if b > a]
+    return Finding(
+        min(steps) < 1000, "clock", f"steps of {min(steps)} ns, read in {(samples[-1] - samples[0]) / 2e4:.0f} ns"
+    )
+
+
+def _wake_ups() -> Finding:
+    """How late a thread wakes from 1 ms sleeps, over a quarter of a second."""
+    late, due = [], time.perf_counter()
+    for _ in range(250):
+        due += 1e-3
+        time.sleep(max(0.0, due - time.perf_counter()))
+        late.append((time.perf_counter() - due) * 1e6)
+    late.sort()
+    return Finding(
+        late[-3] < 1000, "wake-ups", f"1 ms sleeps end {late[125]:.0f} us late (median), {late[-3]:.0f} us (99 %)"
+    )
+
+
+def _scheduling() -> Finding:
+    if not hasattr(os, "sched_setscheduler"):
+        return Finding(False, "scheduling", f"{platform.system()} has no SCHED_FIFO; a Python-timed loop will be used")
+    before = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except PermissionError:
+        return Finding(False, "scheduling", "SCHED_FIFO is not permitted; ticks will be late under load "
+                       "(allow it: rtprio in limits.conf, or CAP_SYS_NICE)")  # fmt: skip
+    os.sched_setscheduler(0, *before)
+    return Finding(True, "scheduling", "SCHED_FIFO is permitted: a servo loop can hold its rate beside other programs")
+
+
+def _cache() -> Finding:
+    from palpate.jit import cache_dir
+
+    folder = cache_dir()
+    if folder is None:
+        return Finding(False, "kernels", "no writable cache folder: every start compiles (set PALPATE_CACHE_DIR)")
+    files = list(folder.rglob("*.nbc"))
+    size = sum(f.stat().st_size for f in files) / 1e6
+    hint = "" if files else "; `palpate doctor --warm` compiles them ahead"
+    return Finding(bool(files), "kernels", f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}")
+
+
+def examine() -> Iterator[Finding]:
+    """One finding after another; nothing here needs more than a second."""
+    yield Finding(sys.version_info >= (3, 11), "python", f"{platform.python_version()} on {platform.system()} "
+                  f"{platform.machine()}, {os.cpu_count()} cores")  # fmt: skip
+    supported = platform.system() == "Linux" and platform.machine() == "x86_64"
+    if not supported:
+        yield Finding(False, "platform", "only Linux on x86-64 has been tried; simulated time should work elsewhere")
+    yield Finding(True, "packages", ", ".join(f"{n} {_installed(n)}" for n in ("palpate", "numpy", "numba")))
+    for name, use in PEERS.items():
+        found = _installed(name)
+        yield Finding(bool(found), name, f"{found} ({use})" if found else f"not installed ({use})")
+    yield _clock()
+    yield _wake_ups()
+    yield _scheduling()
+    yield _cache()
+
+
+def warm_up(console: Console) -> None:
+    """Compile every entry, or load it from the cache, with a bar that says which."""
+    import palpate.bench.loops
+    import palpate.dynamics.entries  # noqa: F401
+    from palpate.jit import compile_listener, entries
+
+    began = time.perf_counter()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("compiling", total=len(entries))
+        for entry in entries:
+            name = entry.__name__
+
+            def heard(_: str, kernels: int, seconds: float, done: bool, name: str = name) -> None:
+                progress.update(task, description=f"compiling {name}: {kernels} kernels")
+
+            with compile_listener(heard):
+                entry.warm()
+            progress.advance(task)
+    console.print(f"{len(entries)} entries ready in {time.perf_counter() - began:.1f} s")

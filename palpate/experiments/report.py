@@ -1,0 +1,80 @@
+"""What an experiment leaves behind: claims with bounds, values, figures; written as report.json beside them."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from palpate import registry
+from palpate.experiments import EXPERIMENTS
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number that must lie within bounds (inclusive; None: no bound on that side)."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    unit: str
+    passed: bool
+
+
+@dataclass
+class Report:
+    """Filled by an experiment while it runs."""
+
+    experiment: str
+    out: Path
+    say: Callable[[str], None] = print  # progress, one line at a time
+    claims: list[Claim] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    figures: list[str] = field(default_factory=list)
+
+    def claim(
+        self, name: str, value: float, low: float | None = None, high: float | None = None, unit: str = ""
+    ) -> None:
+        """State a number and the bounds it must keep; NaN keeps none."""
+        value = float(value)
+        passed = not math.isnan(value) and (low is None or value >= low) and (high is None or value <= high)
+        self.claims.append(Claim(name, value, low, high, unit, passed))
+
+    def figure(self, name: str, figure: Any) -> None:
+        """Save a matplotlib figure as PNG and SVG."""
+        for suffix in ("png", "svg"):
+            figure.savefig(self.out / f"{name}.{suffix}", dpi=150, bbox_inches="tight")
+            self.figures.append(f"{name}.{suffix}")
+
+    @property
+    def passed(self) -> bool:
+        """True if there are claims and all hold."""
+        return bool(self.claims) and all(c.passed for c in self.claims)
+
+
+def run(name: str, out: Path, say: Callable[[str], None] = print) -> Report:
+    """Run an experiment by name into a folder; writes report.json even when a claim fails."""
+    function = registry.find(EXPERIMENTS, "experiments", name)
+    out.mkdir(parents=True, exist_ok=True)
+    report = Report(name, out, say)
+    began = time.perf_counter()
+    function(report)
+    seconds = time.perf_counter() - began
+    document = {
+        "experiment": name,
+        "passed": report.passed,
+        "claims": [asdict(c) for c in report.claims],
+        "values": report.values,
+        "figures": report.figures,
+        "seconds": round(seconds, 3),
+        "versions": {"palpate": version("palpate"), "python": platform.python_version(), "numpy": version("numpy")},
+    }
+    (out / "report.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    return report

@@ -1,0 +1,19 @@
+"""The compiler, in one place: its decorators, blocks of arrays, and a cache that notices every edit.
+
+kernel   compiled code that only compiled code calls.  It has no Python wrapper (half the compile time), so a call
+         from Python would crash the process; here it is a TypeError.
+entry    the few functions Python calls, each of one signature: the address of a Block and a few float64 arrays.
+Block    the descriptors of many arrays in one piece of memory, so that a call passes one address instead of fifty.
+
+This folder is the only one that imports numba.  With NUMBA_DISABLE_JIT=1 the decorators return the plain function.
+"""
+
+from palpate.jit.blocks import Block, block_loader
+from palpate.jit.cache import cache_dir, import_closure
+from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel
+from palpate.jit.progress import compile_listener
+
+__all__ = [
+    "DISABLED", "Block", "allocations", "block_loader", "cache_dir", "compile_listener", "entries", "entry",
+    "exact_kernel", "import_closure", "kernel",
+]  # fmt: skip

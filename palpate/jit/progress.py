@@ -1,0 +1,61 @@
+"""What the first start says: which entry is being compiled, how many kernels it took and how long."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba.core import event
+
+from palpate.jit.decorators import DISABLED, Dispatcher
+
+
+class Progress(event.Listener):
+    """Says on stderr that an entry is being compiled, how many kernels it took and how long."""
+
+    def __init__(self) -> None:
+        self.depth = self.count = 0
+        self.began = 0.0
+        self.listener: Callable[[str, int, float, bool], None] | None = None
+
+    def on_start(self, event: Any) -> None:
+        if isinstance(event.data["dispatcher"], Dispatcher):
+            if self.depth == 0:
+                self.count, self.began, self.name = 0, time.perf_counter(), event.data["dispatcher"].__name__
+            self.depth += 1
+            self._say(done=False)
+
+    def on_end(self, event: Any) -> None:
+        if isinstance(event.data["dispatcher"], Dispatcher):
+            self.depth -= 1
+            self.count += 1
+            self._say(done=self.depth == 0)
+
+    def _say(self, done: bool) -> None:
+        seconds = time.perf_counter() - self.began
+        if self.listener is not None:
+            self.listener(self.name, self.count, seconds, done)
+        elif not os.environ.get("PALPATE_QUIET"):
+            live = sys.stderr.isatty()
+            text = f"palpate: compiling {self.name} for this machine, once: {self.count} kernels, {seconds:.1f} s"
+            if done or live:
+                print(text, end="\n" if done else "\r", file=sys.stderr, flush=True)
+
+
+_progress = Progress()
+if not DISABLED:
+    event.register("numba:compile", _progress)
+
+
+@contextmanager
+def compile_listener(listener: Callable[[str, int, float, bool], None]) -> Iterator[None]:
+    """While inside, `listener(entry, kernels_so_far, seconds, done)` hears of compilation instead of stderr."""
+    before, _progress.listener = _progress.listener, listener
+    try:
+        yield
+    finally:
+        _progress.listener = before

@@ -1,0 +1,31 @@
+"""Names that people choose from: built-in ones, and those that other packages add through entry points.
+
+A registry maps a name to ("module:function", one line about it), so that listing it imports nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from importlib.metadata import entry_points
+from typing import Any
+
+Registry = dict[str, tuple[str, str]]
+
+
+def everything(registry: Registry, group: str) -> Registry:
+    """The built-in names and those of installed packages (entry-point group "palpate.<group>")."""
+    found = {e.name: (e.value, f"from {e.dist.name if e.dist else 'another package'}")
+             for e in entry_points(group=f"palpate.{group}")}  # fmt: skip
+    return found | registry
+
+
+def find(registry: Registry, group: str, name: str) -> Any:
+    """What a name stands for, imported; an unknown name is a ValueError that lists or guesses."""
+    known = everything(registry, group)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known)) or 'none yet'}"
+        raise ValueError(f"no {group.rstrip('s')} is called {name!r}; {hint}")
+    module, _, function = known[name][0].partition(":")
+    return getattr(importlib.import_module(module), function)

@@ -1,0 +1,110 @@
+"""The command line: what it prints, what it leaves, how it fails."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from palpate import cli
+from palpate.bench import dynamics
+from palpate.experiments.report import Report, run
+
+
+def palpate(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", "palpate.cli", *arguments], capture_output=True, text=True)
+
+
+def test_help_lists_every_command():
+    done = palpate("--help")
+    assert done.returncode == 0
+    for command in ("doctor", "bench", "run", "experiments", "scenes", "devices"):
+        assert command in done.stdout
+
+
+def test_the_demonstration_holds_its_claims_and_leaves_report_and_figures(tmp_path):
+    done = palpate("run", "arm-swing", "--out", str(tmp_path / "new" / "folder"))
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "new" / "folder" / "report.json").read_text())
+    assert report["passed"]
+    assert len(report["claims"]) == 4
+    for figure in report["figures"]:
+        assert (tmp_path / "new" / "folder" / figure).stat().st_size > 10_000
+
+
+def test_a_failed_claim_is_exit_1_and_is_written(tmp_path, monkeypatch, capsys):
+    def failing(report: Report) -> None:
+        report.claim("two", 2.0, high=1.0)
+        report.claim("not a number", float("nan"))
+        report.claim("fine", 1.0, low=0.0, high=2.0)
+
+    monkeypatch.setattr("palpate.registry.find", lambda *_: failing)
+    assert cli.main(["run", "arm-swing", "--out", str(tmp_path)]) == 1
+    assert "1 of 3 claims hold" in capsys.readouterr().out
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [c["passed"] for c in report["claims"]] == [False, False, True]
+
+
+def test_an_experiment_without_claims_does_not_pass(tmp_path, monkeypatch):
+    monkeypatch.setattr("palpate.registry.find", lambda *_: lambda report: None)
+    assert not run("empty", tmp_path).passed
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["run", "arm-swin"], "did you mean 'arm-swing'?"),
+    (["run", "nothing-like-it"], "no experiment is called 'nothing-like-it'"),
+    (["bench", "--rounds", "0"], "--rounds must be at least 1"),
+])  # fmt: skip
+def test_a_wrong_call_is_one_line_and_exit_2(arguments, message, capsys):
+    assert cli.main(arguments) == 2
+    error = capsys.readouterr().err.strip()
+    assert message in error
+    assert "\n" not in error
+
+
+def test_an_unwritable_folder_is_one_line_and_exit_2(capsys):
+    assert cli.main(["run", "arm-swing", "--out", "/proc/nowhere"]) == 2
+    assert "/proc/nowhere" in capsys.readouterr().err
+
+
+def test_listings(capsys):
+    assert cli.main(["experiments"]) == 0
+    assert "arm-swing" in capsys.readouterr().out
+    for group in ("scenes", "devices"):
+        assert cli.main([group]) == 0
+        assert f"no {group} yet" in capsys.readouterr().out
+
+
+def test_doctor_speaks_of_everything_it_promises(capsys):
+    assert cli.main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    for topic in ("python", "numba", "clock", "wake-ups", "scheduling", "kernels"):
+        assert topic in out
+
+
+def test_doctor_warm_leaves_nothing_to_compile(capsys):
+    from palpate import jit
+
+    assert cli.main(["doctor", "--warm"]) == 0
+    assert "entries ready" in capsys.readouterr().out
+    if not jit.DISABLED:
+        assert all(entry.overloads for entry in jit.entries)
+
+
+def test_bench_writes_what_it_prints(tmp_path, capsys):
+    assert cli.main(["bench", "dynamics", "--rounds", "1", "--json", str(tmp_path / "bench.json")]) == 0
+    out, result = capsys.readouterr().out, json.loads((tmp_path / "bench.json").read_text())
+    robots = {row["robot"] for row in result["rows"]}
+    assert {"hrp2", "human"} <= robots
+    for row in result["rows"]:
+        assert row["robot"] in out
+        assert row["loop_us"] > 0.0
+        if row["peer_us"] is not None:
+            assert row["agreement"] < 1e-12
+            assert row["loop_ratio"] == pytest.approx(row["peer_us"] / row["loop_us"])
+
+
+def test_bench_without_the_peer_says_what_is_missing(monkeypatch, capsys):
+    monkeypatch.setattr(dynamics, "peer_of", lambda model: None)
+    assert cli.main(["bench", "--rounds", "1"]) == 0
+    assert "not measured: pin" in capsys.readouterr().out

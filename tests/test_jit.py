@@ -1,0 +1,160 @@
+"""Promises of the compiler layer: edits are seen, checks bite, kernels refuse Python, nothing allocates."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import palpate as pp
+from palpate import jit
+from palpate.dynamics import entries
+
+compiled = pytest.mark.skipif(jit.DISABLED, reason="the compiler is off")
+
+
+def python(code: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
+    """Run code in a fresh interpreter whose kernel cache is in cwd."""
+    env = os.environ | {"PALPATE_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": str(cwd)} | environment
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=cwd, env=env, capture_output=True, text=True
+    )
+
+
+def output(code: str, cwd: Path, **environment: str) -> str:
+    done = python(code, cwd, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package of two files: an entry in one that calls a kernel in the other."""
+    folder = tmp_path / "twofiles"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "inner.py").write_text("from palpate.jit import kernel\n\n@kernel\ndef triple(x):\n    return 3.0 * x\n")
+    (folder / "outer.py").write_text(
+        "from palpate.jit import entry\nfrom twofiles.inner import triple\n\n"
+        '@entry("float64")\ndef run(x):\n    return triple(x) + 1.0\n\n'
+        '@entry("float64[::1], intp")\ndef read(x, i):\n    return x[i]\n'
+    )
+    return tmp_path
+
+
+RUN = "from twofiles.outer import run; print(run(2.0), sum(run._cache_hits.values()))"
+
+
+@compiled
+def test_an_edit_of_a_kernel_in_another_file_is_seen(package):
+    assert output(RUN, package) == "7.0 0"
+    assert output(RUN, package) == "7.0 1"  # from the cache
+    inner = package / "twofiles" / "inner.py"
+    inner.write_text(inner.read_text().replace("3.0", "5.0"))
+    assert output(RUN, package) == "11.0 0"
+
+
+@compiled
+def test_an_edit_elsewhere_does_not_recompile(package):
+    output(RUN, package)
+    (package / "twofiles" / "bystander.py").write_text("# imported by nobody\n")
+    assert output(RUN, package) == "7.0 1"
+
+
+@compiled
+def test_bounds_checks_bite_over_a_warm_cache(package):
+    read = "import numpy as np; from twofiles.outer import read; read(np.zeros(3), 3); print('silent')"
+    assert output(read, package) == "silent"
+    checked = python(read, package, NUMBA_BOUNDSCHECK="1")
+    assert checked.returncode == 1
+    assert "IndexError" in checked.stderr
+    assert output(read, package) == "silent"  # and the checked build did not replace the fast one
+
+
+@compiled
+def test_an_unwritable_cache_still_computes(package):
+    code = "from twofiles.outer import run; from palpate.jit import cache_dir; print(run(2.0), cache_dir())"
+    assert output(code, package, PALPATE_CACHE_DIR="/proc/nowhere") == "7.0 None"
+
+
+def test_the_closure_follows_imports_through_the_package():
+    here = Path(pp.__file__).parent
+    closure = {f.relative_to(here).as_posix() for f in jit.import_closure(here / "dynamics" / "aba.py")}
+    assert {"dynamics/aba.py", "dynamics/kinematics.py", "spatial/vectors.py", "spatial/sincos.py"} <= closure
+    assert "dynamics/rnea.py" not in closure
+
+
+@compiled
+def test_a_kernel_called_from_python_is_a_type_error():
+    from palpate.dynamics.aba import aba
+
+    with pytest.raises(TypeError, match="only compiled code can call it"):
+        aba(1, 2, 3)
+
+
+@compiled
+def test_a_kernel_that_allocates_does_not_compile():
+    @jit.kernel
+    def greedy(n):
+        return np.zeros(n)[0]
+
+    @jit.entry("intp")
+    def door(n):
+        return greedy(n)
+
+    jit.entries.remove(door)
+    with pytest.raises(Exception, match=r"NRT required|Only accept returning of array"):
+        door(3)
+
+
+def test_an_entry_refuses_other_types_instead_of_compiling_again():
+    model = pp.compile(pp.models.puma560())
+    pp.mass_matrix(model, model.neutral())
+    with pytest.raises(TypeError, match=r"mass_matrix_entry takes|No matching definition"):
+        entries.mass_matrix_entry(0, np.zeros(6, dtype=int), np.zeros((6, 6)))
+    if not jit.DISABLED:
+        assert all(len(e.overloads) <= 1 for e in jit.entries)
+
+
+@compiled
+def test_the_dynamics_allocate_nothing():
+    code = """
+        import numpy as np, palpate as pp
+        from palpate.bench.loops import forward_loop, inverse_loop
+        from palpate.dynamics.workspace import address_of
+        from palpate.jit import allocations
+        model = pp.compile(pp.models.human())
+        q, v = np.array([model.neutral()] * 2), np.ones((2, model.nv))
+        out, none = np.empty((2, model.nv)), np.zeros((0, 6))
+        def spent(loop, n):
+            before = allocations()
+            loop(address_of(model), q, v, v, none, out, n)
+            return allocations() - before
+        for loop in (forward_loop, inverse_loop):
+            spent(loop, 1)
+            print(spent(loop, 1) == spent(loop, 1000), end=" ")
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True,
+                          env=os.environ | {"NUMBA_NRT_STATS": "1"})  # fmt: skip
+    assert done.stdout.split() == ["True", "True"], done.stderr
+
+
+@compiled
+def test_the_first_compilation_says_so_and_how_long_it_took(package):
+    done = python(RUN, package, PALPATE_QUIET="")
+    assert "palpate: compiling run for this machine, once: 2 kernels" in done.stderr
+    assert python(RUN, package).stderr == ""  # the second start has nothing to say
+
+
+@compiled
+def test_nan_survives_the_fast_arithmetic():
+    @jit.entry("float64")
+    def is_nan(x):
+        return np.isnan(x + 1.0)
+
+    jit.entries.remove(is_nan)
+    assert is_nan(float("nan"))
+    assert not is_nan(1.0)
