@@ -158,3 +158,14 @@ def test_nan_survives_the_fast_arithmetic():
     jit.entries.remove(is_nan)
     assert is_nan(float("nan"))
     assert not is_nan(1.0)
+
+
+@compiled
+def test_kernels_never_ask_math_isfinite():
+    """It is always true under our fast arithmetic; `spatial.vectors.is_finite` is not."""
+    package = Path(pp.__file__).parent
+    for file in [*package.glob("spatial/*.py"), *package.glob("dynamics/*.py"), *package.glob("runtime/*.py"),
+                 *package.glob("haptics/*.py"), *package.glob("control/*.py")]:  # fmt: skip
+        text = file.read_text()
+        if "@kernel" in text or "@entry" in text:
+            assert "math.isfinite(" not in text, file

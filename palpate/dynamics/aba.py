@@ -125,10 +125,16 @@ def accelerate(m, w, a):
 
 
 @kernel
-def aba(m, q, v, tau, wrenches, w, a):
-    """a = H^-1 (tau + J^T wrenches - C v - G), for models without mimic joints."""
-    kinematics(m, q, v, w)
+def articulated(m, tau, wrenches, w, a):
+    """The algorithm itself, after `kinematics`."""
     start(m, w)
     apply_wrenches(m, wrenches, w)
     eliminate(m, tau, w)
     accelerate(m, w, a)
+
+
+@kernel
+def aba(m, q, v, tau, wrenches, w, a):
+    """a = H^-1 (tau + J^T wrenches - C v - G), for models without mimic joints."""
+    kinematics(m, q, v, w)
+    articulated(m, tau, wrenches, w, a)

@@ -3,8 +3,6 @@
 Chains add; a quaternion turns by the exponential; a free joint follows its body twist along a screw (SE(3)).
 """
 
-import math
-
 from palpate.jit import kernel
 from palpate.model.model import CHAIN, FREE
 from palpate.spatial.placement import UNIT_TOLERANCE
@@ -16,7 +14,7 @@ from palpate.spatial.quaternions import (
     quaternion_unit,
 )
 from palpate.spatial.se3 import motion_exp, motion_log
-from palpate.spatial.vectors import rotate, rotate_back, scale
+from palpate.spatial.vectors import is_finite, rotate, rotate_back, scale
 
 FINE, BAD_SIZE = -1, -2
 
@@ -79,21 +77,21 @@ def difference(m, q0, q1, out):
 
 @kernel
 def finite(x):
-    """No NaN and no infinity: each of them times zero is NaN."""
-    total = 0.0
+    """No NaN and no infinity in a vector."""
+    bad = 0
     for i in range(x.shape[0]):
-        total += 0.0 * x[i]
-    return total == 0.0
+        bad += not is_finite(x[i])
+    return bad == 0
 
 
 @kernel
 def finite_rows(x):
-    """The same of a matrix."""
-    total = 0.0
+    """No NaN and no infinity in a matrix."""
+    bad = 0
     for i in range(x.shape[0]):
         for j in range(x.shape[1]):
-            total += 0.0 * x[i, j]
-    return total == 0.0
+            bad += not is_finite(x[i, j])
+    return bad == 0
 
 
 @kernel
@@ -103,7 +101,7 @@ def bad_coordinate(m, q):
         return BAD_SIZE
     if not finite(q):
         for n in range(q.shape[0]):
-            if not math.isfinite(q[n]):
+            if not is_finite(q[n]):
                 return n
     for i in range(1, m.parent.shape[0]):
         if m.kind[i] != CHAIN:

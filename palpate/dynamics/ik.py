@@ -13,25 +13,12 @@ from palpate.dynamics.jacobian import body_frame, point_jacobian
 from palpate.dynamics.kinematics import positions
 from palpate.jit import kernel
 from palpate.model.model import CHAIN
-from palpate.spatial.quaternions import quaternion_product, quaternion_unit
+from palpate.spatial.quaternions import matrix_quaternion, quaternion_product
 from palpate.spatial.se3 import motion_log
 from palpate.spatial.vectors import add, get3, rotate, rotate_back, sub
 
 FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e8  # added to J J^T
 AT_LIMIT = 1e-12  # [rad or m]
-
-
-@kernel
-def matrix_quaternion(R):
-    """Unit quaternion of a rotation matrix, from its largest pivot."""
-    t = (1.0 + R[0] + R[4] + R[8], 1.0 + R[0] - R[4] - R[8], 1.0 - R[0] + R[4] - R[8], 1.0 - R[0] - R[4] + R[8])
-    if t[0] >= t[1] and t[0] >= t[2] and t[0] >= t[3]:
-        return quaternion_unit((t[0], R[7] - R[5], R[2] - R[6], R[3] - R[1]))
-    if t[1] >= t[2] and t[1] >= t[3]:
-        return quaternion_unit((R[7] - R[5], t[1], R[3] + R[1], R[2] + R[6]))
-    if t[2] >= t[3]:
-        return quaternion_unit((R[2] - R[6], R[3] + R[1], t[2], R[7] + R[5]))
-    return quaternion_unit((R[3] - R[1], R[2] + R[6], R[7] + R[5], t[3]))
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from palpate.jit import Block, block_loader
-from palpate.model.model import Floats1, Floats2, Model, ModelArrays
+from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
 
 
 class Workspace(NamedTuple):
@@ -33,6 +33,7 @@ class Workspace(NamedTuple):
     U: Floats2  # (A, 6) IA S                                          aba
     D_inv: Floats1  # (A,) 1 / (S.U + armature)                        aba
     u: Floats1  # (A,) tau - S.pA                                      aba
+    path: Ints1  # (L,) links from a body to its root                  mobility
     Ic: Floats2  # (L, 10) composite inertia: mass, m c, I             crba
     H: Floats2  # (nv, nv) mass matrix and                             forward dynamics with mimic joints
     h: Floats1  # (nv,) bias; both empty without mimic joints          forward dynamics with mimic joints
@@ -55,7 +56,8 @@ def workspace(model: Model) -> Workspace:
     work = Workspace(
         x=zeros(A), sin=zeros(A), cos=zeros(A), R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
         drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
-        IA=zeros((L, 21)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A), Ic=zeros((L, 10)),
+        IA=zeros((L, 21)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),
+        path=zeros(L, dtype=np.int64), Ic=zeros((L, 10)),
         H=zeros((dense, dense)), h=zeros(dense),
         trial=zeros(nq), e=zeros(6), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6), dq=zeros(nv),
     )  # fmt: skip

@@ -10,10 +10,10 @@ This folder is the only one that imports numba.  With NUMBA_DISABLE_JIT=1 the de
 
 from palpate.jit.blocks import Block, block_loader
 from palpate.jit.cache import cache_dir, import_closure
-from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel
+from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel, warm
 from palpate.jit.progress import compile_listener
 
 __all__ = [
     "DISABLED", "Block", "allocations", "block_loader", "cache_dir", "compile_listener", "entries", "entry",
-    "exact_kernel", "import_closure", "kernel",
+    "exact_kernel", "import_closure", "kernel", "warm",
 ]  # fmt: skip

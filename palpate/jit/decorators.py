@@ -118,6 +118,12 @@ def _checked(function: F, signature: str) -> F:
     return refusing  # type: ignore[return-value]
 
 
+def warm(function: Any) -> None:
+    """Compile an entry, or load it from the cache, before it is needed."""
+    if not DISABLED:
+        function.warm()
+
+
 def allocations() -> int:
     """Arrays allocated by compiled code so far; needs NUMBA_NRT_STATS=1 in the environment."""
     from numba.core.runtime import rtsys

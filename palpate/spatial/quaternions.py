@@ -53,3 +53,16 @@ def quaternion_log(q):
 def quaternion_unit(q):
     s = 1.0 / math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
     return (s * q[0], s * q[1], s * q[2], s * q[3])
+
+
+@kernel
+def matrix_quaternion(R):
+    """Unit quaternion of a rotation matrix, from its largest pivot."""
+    t = (1.0 + R[0] + R[4] + R[8], 1.0 + R[0] - R[4] - R[8], 1.0 - R[0] + R[4] - R[8], 1.0 - R[0] - R[4] + R[8])
+    if t[0] >= t[1] and t[0] >= t[2] and t[0] >= t[3]:
+        return quaternion_unit((t[0], R[7] - R[5], R[2] - R[6], R[3] - R[1]))
+    if t[1] >= t[2] and t[1] >= t[3]:
+        return quaternion_unit((R[7] - R[5], t[1], R[3] + R[1], R[2] + R[6]))
+    if t[2] >= t[3]:
+        return quaternion_unit((R[2] - R[6], R[3] + R[1], t[2], R[7] + R[5]))
+    return quaternion_unit((R[3] - R[1], R[2] + R[6], R[7] + R[5], t[3]))

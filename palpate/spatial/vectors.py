@@ -8,6 +8,14 @@ from numpy import uintp
 
 from palpate.jit import kernel
 
+LARGEST = 1.7976931348623157e308
+
+
+@kernel
+def is_finite(x):
+    """Neither NaN nor infinite.  Not math.isfinite: under our fast arithmetic numba's is always true."""
+    return abs(x) <= LARGEST
+
 
 @kernel
 def get3(array, i):

@@ -1,0 +1,1 @@
+"""Trajectories and the controllers that follow them."""

@@ -1,0 +1,47 @@
+"""What a push at a point feels: the inverse inertia W = J H^-1 J^T there, from the factors that `aba` left behind.
+
+Test forces, one per direction: inward along the links that carry the point, outward back to it; O(depth) each.
+Khatib 1987 calls W^-1 the operational-space inertia; W itself stays finite in singular poses.
+"""
+
+from palpate.conventions import WORLD
+from palpate.jit import kernel
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get6, scale
+
+
+@kernel
+def acceleration_per_force(m, w, link, p, direction):
+    """Linear acceleration of point p [from the reference point] of a link under a unit force there.
+
+    U, D_inv are those of the last `aba`; overwrites u and path.
+    """
+    n, f = scale(-1.0, cross(p, direction)), scale(-1.0, direction)  # pA of a force from the outside
+    depth, i = 0, link
+    while i != WORLD:
+        w.path[depth] = i
+        depth += 1
+        for k in range(m.axis_begin[i] + m.axis_count[i] - 1, m.axis_begin[i] - 1, -1):
+            sw, sv = get6(w.S, k)
+            u = -dot(sw, n) - dot(sv, f)
+            Un, Uf = get6(w.U, k)
+            n, f = add_scaled(n, u * w.D_inv[k], Un), add_scaled(f, u * w.D_inv[k], Uf)
+            w.u[k] = u
+        i = m.parent[i]
+    alpha, a = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for step in range(depth - 1, -1, -1):
+        i = w.path[step]
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            Un, Uf = get6(w.U, k)
+            qdd = (w.u[k] - dot(Un, alpha) - dot(Uf, a)) * w.D_inv[k]
+            sw, sv = get6(w.S, k)
+            alpha, a = add_scaled(alpha, qdd, sw), add_scaled(a, qdd, sv)
+    return add(a, cross(alpha, p))
+
+
+@kernel
+def point_mobility(m, w, link, p):
+    """W (3x3, symmetric: xx, yy, zz, xy, xz, yz) [1/kg] of point p of a link."""
+    x = acceleration_per_force(m, w, link, p, (1.0, 0.0, 0.0))
+    y = acceleration_per_force(m, w, link, p, (0.0, 1.0, 0.0))
+    z = acceleration_per_force(m, w, link, p, (0.0, 0.0, 1.0))
+    return (x[0], y[1], z[2], x[1], x[2], y[2])

@@ -1,0 +1,129 @@
+"""What one published tick holds: the schema that the servo writes and that recorder, page and network read.
+
+A message is a run of 8-byte little-endian words: first all int64 fields, then all float64 fields, each in the order
+listed here.  Three messages share this one way of being written down:
+
+    FRAME    servo -> everyone, every tick
+    HAND     page or device thread -> servo, the latest value counts
+    EVENT    page -> servo, every one counts
+
+`web/src/frame.gen.ts` is generated from this file; a test fails when it is stale.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+# Things that should not happen, counted since the start: in every frame, on the page, in the recording.
+COUNTERS = (
+    "late",  # ticks that ended after the next was due
+    "skipped",  # ticks given up because the loop was more than a tick behind
+    "hand_stale",  # times a hand that held something was not heard of for 100 ms, and was let go
+    "capped",  # ticks on which the pull was stretched beyond its cap
+    "clamped",  # ticks on which the force to the hand was scaled to the device's limit
+    "rate_limited",  # ticks on which the force to the hand was not allowed to rise as fast as it wanted
+    "events_lost",  # events that came faster than they could be taken
+    "watchdog",  # times the watchdog found the loop silent for 50 ms
+)
+# Upper edges of the lateness histogram [us]: how long after its due time a tick began; the last bucket is open.
+LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
+
+PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the last good state is shown
+
+PLAY, PAUSE, STEP, RESET, SEEK, SPEED = 1, 2, 3, 4, 5, 6  # kind of an EVENT; SEEK [s] and SPEED carry a value
+
+
+class Field(NamedTuple):
+    """One field: `shape` is of numbers and of names of sizes that the scene gives."""
+
+    name: str
+    kind: str  # "i" int64, "f" float64
+    shape: tuple[int | str, ...]
+    about: str
+
+
+FRAME = (
+    Field("tick", "i", (), "ticks since the start"),
+    Field("wall_ns", "i", (), "monotonic clock when the tick began [ns]"),
+    Field("state", "i", (), "PAUSED, RUNNING or FAULT"),
+    Field("counters", "i", (len(COUNTERS),), "as COUNTERS names them"),
+    Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
+    Field("hand_body", "i", (), "body that the hand holds, 0: none"),
+    Field("time_s", "f", (), "simulated time [s]"),
+    Field("tick_us", "f", (), "how long the tick before this one took [us]"),
+    Field("q", "f", ("nq",), "coordinates"),
+    Field("v", "f", ("nv",), "velocities"),
+    Field("tau", "f", ("nv",), "joint forces of the controller [N m or N]"),
+    Field("plan_q", "f", ("nq",), "where the plan is"),
+    Field("pose", "f", ("n_bodies", 7), "position [m] and quaternion (w, x, y, z) of each body in the world"),
+    Field("hand_point", "f", (3,), "the held point, world [m]"),
+    Field("hand_target", "f", (3,), "where the hand is, world [m]"),
+    Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
+    Field("hand_age_s", "f", (), "from the hand's sample to this force [s]"),
+    Field("energy", "f", (3,), "kinetic, potential, work of the hand so far [J]"),
+)
+
+HAND = (
+    Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
+    Field("body", "i", (), "body that is held, 0: none"),
+    Field("at_body", "f", (3,), "the held point in body axes [m]"),
+    Field("target", "f", (3,), "where the hand is, world [m]"),
+    Field("stiffness_N_m", "f", (), "of the spring between them"),
+)
+
+EVENT = (
+    Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK or SPEED"),
+    Field("value", "f", (), "of SEEK [s] and SPEED"),
+)
+
+
+class Layout:
+    """Where each field of a message lies, for given sizes: offsets and lengths in words."""
+
+    def __init__(self, fields: tuple[Field, ...], **sizes: int) -> None:
+        self.fields, self.sizes = fields, sizes
+        self.offset: dict[str, int] = {}
+        self.length: dict[str, int] = {}
+        self.shape: dict[str, tuple[int, ...]] = {}
+        self.words = 0
+        for kind in "if":
+            for field in fields:
+                if field.kind == kind:
+                    shape = tuple(sizes[s] if isinstance(s, str) else s for s in field.shape)
+                    self.shape[field.name], self.length[field.name] = shape, int(np.prod(shape, dtype=int))
+                    self.offset[field.name] = self.words
+                    self.words += self.length[field.name]
+
+    def read(self, words: np.ndarray, name: str) -> Any:
+        """One field of a message (words,) int64: a number, or an array of the field's shape."""
+        field = next(f for f in self.fields if f.name == name)
+        part = words[self.offset[name] : self.offset[name] + self.length[name]]
+        part = part.view(np.float64) if field.kind == "f" else part
+        return part.reshape(self.shape[name]) if field.shape else part[0].item()
+
+    def unpack(self, words: np.ndarray) -> dict[str, Any]:
+        """All fields of a message."""
+        return {f.name: self.read(words, f.name) for f in self.fields}
+
+    def pack(self, **values: Any) -> np.ndarray:
+        """A message (words,) int64 from its fields; those not given are zero."""
+        words = np.zeros(self.words, dtype=np.int64)
+        for field in self.fields:
+            if field.name in values:
+                dtype = np.float64 if field.kind == "f" else np.int64
+                part = np.asarray(values.pop(field.name), dtype=dtype).reshape(self.shape[field.name])
+                begin = self.offset[field.name]
+                words[begin : begin + self.length[field.name]] = part.ravel().view(np.int64)
+        if values:
+            raise ValueError(f"no such fields: {', '.join(values)}")
+        return words
+
+    def describe(self) -> list[dict[str, Any]]:
+        """For people and pages: name, kind, offset, length, shape and meaning of every field, as JSON can hold it."""
+        return [
+            {"name": f.name, "kind": f.kind, "offset": self.offset[f.name], "length": self.length[f.name],
+             "shape": list(self.shape[f.name]), "about": f.about}
+            for f in self.fields
+        ]  # fmt: skip

@@ -1,0 +1,85 @@
+"""What every device is: a spec with its limits, and four calls.  Measured and commanded are different things.
+
+Positions in the device's own frame [m], forces on the hand [N]; time from the monotonic clock [s].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+
+class DeviceError(RuntimeError):
+    """A device that cannot be opened, was lost, or was used when closed; the message says which and what to do."""
+
+
+@dataclass(frozen=True)
+class DeviceSpec:
+    """What a device can do; generic code scales to it."""
+
+    name: str
+    force_limit_N: float  # largest force it may be asked for
+    force_rise_N_s: float = 500.0  # how fast the force may grow
+    stiffness_limit_N_m: float = np.inf  # largest it can render stably at 1 kHz
+    workspace_radius_m: float = np.inf
+    senses: int = 3  # freedoms sensed
+    actuates: int = 3  # freedoms with force; 0: a device without force feedback
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.force_limit_N) and self.force_limit_N >= 0.0):
+            raise ValueError(f"device {self.name!r}: force_limit_N must be finite and not negative")
+        if not self.force_rise_N_s > 0.0:
+            raise ValueError(f"device {self.name!r}: force_rise_N_s must be positive")
+
+
+@dataclass
+class DeviceReading:
+    """What a device sensed; filled by `read`, kept by the caller so that reading allocates nothing."""
+
+    position_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    velocity_m_s: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    buttons: int = 0  # one bit each; bit 0 holds
+    sampled_at_s: float = np.nan  # NaN: nothing sensed yet
+
+
+class Device(Protocol):
+    """The contract.  `open` before anything else; `close` at any time, twice too; a closed device refuses to work."""
+
+    spec: DeviceSpec
+
+    def open(self) -> None: ...
+
+    def read(self, out: DeviceReading) -> None: ...
+
+    def write(self, force_N: np.ndarray) -> None:
+        """Force on the hand (3,); already limited by safety.  Refuses a force that is not finite or above the limit."""
+
+    def close(self) -> None: ...
+
+
+class OpenClose:
+    """The part of the contract about being open that devices share."""
+
+    spec: DeviceSpec
+    is_open = False
+
+    def open(self) -> None:
+        self.is_open = True
+
+    def close(self) -> None:
+        self.is_open = False
+
+    def require_open(self) -> None:
+        if not self.is_open:
+            raise DeviceError(f"the device {self.spec.name!r} is not open")
+
+    def require_allowed(self, force_N: np.ndarray) -> None:
+        """Refuse what safety should have stopped."""
+        force = np.asarray(force_N, dtype=float)
+        if force.shape != (3,) or not np.isfinite(force).all():
+            raise DeviceError(f"the device {self.spec.name!r} was sent a force that is not three finite numbers")
+        if np.linalg.norm(force) > self.spec.force_limit_N * (1.0 + 1e-9):
+            raise DeviceError(f"the device {self.spec.name!r} was sent {np.linalg.norm(force):.2f} N, its limit is "
+                              f"{self.spec.force_limit_N:g} N")  # fmt: skip

@@ -1,0 +1,154 @@
+"""The schedule: the servo loop in real time, and the same ticks as fast as possible in simulated time.
+
+Ticks are due at t_0 + k T (absolute, so lateness does not add up).  The loop sleeps until shortly before, spins the
+rest, and gives up ticks that are more than one period behind instead of chasing them.
+"""
+
+from palpate.frame import COUNTERS, FAULT, PAUSE, PAUSED, PLAY, RESET, RUNNING, SPEED, STEP
+from palpate.jit import entry, kernel
+from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, store_release
+from palpate.runtime.ring import HEAD
+from palpate.runtime.ring_kernels import SLOTS, copy_message
+from palpate.runtime.state import (
+    CREDIT,
+    DT_S,
+    HAND_SEEN,
+    HEARTBEAT_NS,
+    NEXT_EVENT,
+    PERIOD_NS,
+    SPIN_NS,
+    STATE,
+    STEPS,
+    STOP,
+    TICK,
+    TICK_US,
+    WATCHDOG,
+    load,
+)  # fmt: skip
+from palpate.runtime.state import SPEED as SPEED_ROW
+from palpate.runtime.tick import reset, tick
+
+LATE, SKIPPED, EVENTS_LOST, WATCHDOGS = (COUNTERS.index(c) for c in ("late", "skipped", "events_lost", "watchdog"))
+IDLE_EVERY = 20  # while paused, one frame in so many periods
+MOST_TICKS = 8  # in one period, at speeds above one
+
+
+@kernel
+def take_hand(s):
+    """The newest hand message, if there is a new one."""
+    newest = load_acquire(s.hands, HEAD)
+    if newest != s.integer[HAND_SEEN] and copy_message(s.hands, newest, s.hand):
+        s.integer[HAND_SEEN] = newest
+
+
+@kernel
+def take_events(m, s, o):
+    """Every event since the last period, in order; those overwritten before they were taken are counted."""
+    newest = load_acquire(s.events, HEAD)
+    while s.integer[NEXT_EVENT] <= newest:
+        if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
+            take_event(m, s, s.event[o.kind], s.event_f[o.value])
+            s.integer[NEXT_EVENT] += 1
+        else:
+            oldest = max(s.integer[NEXT_EVENT] + 1, newest - s.events[SLOTS] + 2)
+            s.counters[EVENTS_LOST] += oldest - s.integer[NEXT_EVENT]
+            s.integer[NEXT_EVENT] = oldest
+
+
+@kernel
+def take_event(m, s, kind, value):
+    if kind == RESET:
+        reset(m, s)
+        if s.integer[STATE] == FAULT:
+            s.integer[STATE] = PAUSED
+    elif s.integer[STATE] == FAULT:
+        return  # only a reset leaves a fault
+    elif kind == PLAY:
+        s.integer[STATE] = RUNNING
+    elif kind == PAUSE:
+        s.integer[STATE], s.integer[STEPS] = PAUSED, 0
+    elif kind == STEP:
+        s.integer[STATE] = PAUSED
+        s.integer[STEPS] += 1
+    elif kind == SPEED and 0.0 < value <= MOST_TICKS:
+        s.number[SPEED_ROW] = value
+
+
+@kernel
+def ticks_due(s, period):
+    """(ticks of this period, whether they move): as many as the speed has earned, single steps, or a still frame."""
+    if s.integer[STATE] == RUNNING:
+        s.number[CREDIT] += s.number[SPEED_ROW]
+        earned = int(s.number[CREDIT])
+        s.number[CREDIT] -= earned
+        return earned, True
+    if s.integer[STEPS] > 0:
+        s.integer[STEPS] -= 1
+        return 1, True
+    return int(period % IDLE_EVERY == 0), False
+
+
+@kernel
+def note_lateness(s, late_ns):
+    bucket = 0
+    while bucket < s.edges_ns.shape[0] and late_ns > s.edges_ns[bucket]:
+        bucket += 1
+    s.lateness[bucket] += 1
+
+
+@entry("intp, intp")
+def servo_loop(address, most):
+    """Run in real time until control[STOP] is set, or for `most` periods if that is positive; returns the periods."""
+    m, w, p, s, o = load(address)
+    period_ns, spin_ns = s.control[PERIOD_NS], s.control[SPIN_NS]
+    due = monotonic_ns(s.clock) + period_ns
+    periods = 0
+    while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
+        sleep_until_ns(s.clock, due - spin_ns)
+        now = monotonic_ns(s.clock)
+        while now < due:
+            now = monotonic_ns(s.clock)
+        store_release(s.control, HEARTBEAT_NS, now)
+        note_lateness(s, now - due)
+        s.counters[WATCHDOGS] = load_acquire(s.control, WATCHDOG)
+        take_hand(s)
+        take_events(m, s, o)
+        ticks, moving = ticks_due(s, periods)
+        for _ in range(ticks):
+            tick(m, w, p, s, o, now, moving and s.integer[STATE] != FAULT)
+        ended = monotonic_ns(s.clock)
+        s.number[TICK_US] = 1e-3 * (ended - now)
+        due += period_ns
+        if ended > due:
+            s.counters[LATE] += 1
+            behind = (ended - due) // period_ns
+            s.counters[SKIPPED] += behind
+            due += behind * period_ns
+        periods += 1
+    return periods
+
+
+@entry("intp")
+def restart(address):
+    """Back to the start of the scene, paused or running as it was."""
+    m, _, _, s, _ = load(address)
+    reset(m, s)
+
+
+@entry("intp, intp, int64[:, ::1]")
+def simulate(address, ticks, hands):
+    """`ticks` ticks in simulated time; row k of hands (ticks, words) is the hand message of tick k, or hands is empty.
+
+    Returns how many were done: fewer if the world stopped.
+    """
+    m, w, p, s, o = load(address)
+    for k in range(ticks):
+        now = round(1e9 * s.number[DT_S] * s.integer[TICK])
+        if hands.shape[0]:
+            for i in range(s.hand.shape[0]):
+                s.hand[i] = hands[k, i]
+            s.hand[o.sent_ns] = now
+        tick(m, w, p, s, o, now, True)
+        if s.integer[STATE] == FAULT:
+            return k
+    return ticks

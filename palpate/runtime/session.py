@@ -1,0 +1,236 @@
+"""A session: a scene in real time, with the servo thread, the page, the recorder, and someone who watches them all.
+
+Nothing that page or recorder do can delay a tick: they only share memory with the servo.  If the page dies it is
+started again; if the recorder dies the session goes on and says so; if this process dies they both end by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from palpate.frame import COUNTERS, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
+from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.jit import warm
+from palpate.runtime.children import Child, ChildError
+from palpate.runtime.describe import describe
+from palpate.runtime.loop import restart, servo_loop
+from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STOP, WATCHDOG, Engine
+from palpate.scenes.scene import Scene
+
+SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
+WATCH_S = 0.01
+SILENT_S = 0.05  # a loop silent for this long has the watchdog count it
+FIFO_PRIORITY = 80
+SMOOTH_S = 0.02  # the pointer's path between its 60 to 120 samples a second
+MOST_RESTARTS = 5
+
+
+@dataclass
+class SessionReport:
+    """How the servo did: counts since the start, and lateness as a histogram."""
+
+    periods: int = 0
+    seconds: float = 0.0
+    fifo: bool = False
+    counters: dict[str, int] = field(default_factory=dict)
+    lateness: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def rate_hz(self) -> float:
+        return self.periods / self.seconds if self.seconds else 0.0
+
+    @property
+    def late_fraction(self) -> float:
+        return self.counters.get("late", 0) / self.periods if self.periods else 0.0
+
+    def percentile_us(self, percent: float) -> float:
+        """Upper edge of the bucket that holds this percentile of lateness; infinite for the open one."""
+        edges, total = (*LATENESS_EDGES_US, float("inf")), np.cumsum(self.lateness)
+        return edges[int(np.searchsorted(total, total[-1] * percent / 100.0))] if self.lateness else float("nan")
+
+    def __str__(self) -> str:
+        worst = self.percentile_us(99.9)
+        return (f"{self.rate_hz:.1f} Hz over {self.seconds:.1f} s, {100 * self.late_fraction:.3f} % late, "
+                f"99.9 % of ticks began within {worst:g} us of their time"
+                f"{'' if self.fifo else ' (without SCHED_FIFO)'}")  # fmt: skip
+
+
+class Session:
+    """Run a scene in real time: `with Session(scene) as session: session.wait(5)`."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        device: DeviceSpec,
+        page: bool = False,
+        record: Path | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8642,
+        playing: bool = True,
+        fifo: bool = True,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.scene, self.say = scene, say
+        self.engine = Engine(scene.model, scene.plan, scene.rate_hz, device, SMOOTH_S)
+        self.report = SessionReport()
+        self.url = ""
+        self._want_page, self._record, self._host, self._port = page, record, host, port
+        self._playing, self._want_fifo = playing, fifo
+        self.page: Child | None = None
+        self.recorder: Child | None = None
+        self._stopping = threading.Event()
+        self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
+        self._watch = threading.Thread(target=self._run_watch, name="watch", daemon=True)
+
+    # --- start and stop ---
+
+    def start(self) -> Session:
+        """Compile if need be, start everything, and return when the servo ticks and the page listens."""
+        warm(servo_loop)
+        restart(self.engine.address)
+        self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
+        try:
+            if self._record is not None:
+                self._start_recorder(self._record)
+            if self._want_page:
+                self._start_page()
+        except ChildError as error:
+            self.stop()
+            raise ChildError(str(error)) from None
+        self._began = time.monotonic()
+        self._servo.start()
+        self._watch.start()
+        if self._playing:
+            self.play()
+        return self
+
+    def stop(self) -> SessionReport:
+        """Stop the servo within a few ms, let the recorder finish, end the page."""
+        if self._stopping.is_set():
+            return self.report
+        self._stopping.set()
+        self.engine.servo.control[STOP] = 1
+        if self._servo.is_alive():
+            self._servo.join()
+            self._watch.join()
+        self._note_report()
+        if self.recorder is not None:
+            self.recorder.ask_to_end()
+            try:
+                done = self.recorder.answer("done", 30.0)
+                self.say(f"recorded {done['frames']} frames, {done['lost']} lost, in {self._record}")
+            except ChildError as error:
+                self._note(f"recording: {error}")
+            self.recorder.end()
+        if self.page is not None:
+            self.page.end()
+        self.engine.close()
+        return self.report
+
+    def __enter__(self) -> Session:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Let it run for a while [s], or until stopped."""
+        self._stopping.wait(seconds)
+
+    # --- events, and what is going on ---
+
+    def play(self) -> None:
+        self._event(PLAY)
+
+    def pause(self) -> None:
+        self._event(PAUSE)
+
+    def step(self) -> None:
+        """One tick, paused."""
+        self._event(STEP)
+
+    def reset(self) -> None:
+        self._event(RESET)
+
+    def _event(self, kind: int, value: float = 0.0) -> None:
+        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value))
+
+    def frame(self) -> dict[str, Any]:
+        """The newest frame as a dictionary of its fields."""
+        newest = self.engine.frames.newest()
+        if newest is None:
+            raise RuntimeError("no frame yet: the session has not been started")
+        return self.engine.frame_layout.unpack(newest[1])
+
+    def hold(self, body: str, at_body: Any, target: Any, stiffness_N_m: float = 800.0) -> None:
+        """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go."""
+        self.engine.hands.write(self.engine.hand_layout.pack(
+            sent_ns=time.monotonic_ns(), body=self.scene.model.body(body), at_body=at_body, target=target,
+            stiffness_N_m=stiffness_N_m))  # fmt: skip
+
+    def let_go(self) -> None:
+        self.engine.hands.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns()))
+
+    # --- threads ---
+
+    def _run_servo(self) -> None:
+        if self._want_fifo:
+            try:  # of this thread only
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
+                self.report.fifo = True
+            except (PermissionError, AttributeError):
+                self._note("SCHED_FIFO is not permitted: ticks may be late under load")
+        self.report.periods = servo_loop(self.engine.address, 0)
+
+    def _run_watch(self) -> None:
+        control, silent, restarts = self.engine.servo.control, False, 0
+        while not self._stopping.wait(WATCH_S):
+            since = time.monotonic_ns() - int(control[HEARTBEAT_NS])
+            if since > SILENT_S * 1e9 and not silent and control[HEARTBEAT_NS]:
+                control[WATCHDOG] += 1
+            silent = since > SILENT_S * 1e9
+            if self.page is not None and not self.page.alive and restarts < MOST_RESTARTS:
+                restarts += 1
+                self._note("the page ended and was started again")
+                try:
+                    self._start_page()
+                except ChildError as error:
+                    self._note(f"the page: {error}")
+            if self.recorder is not None and not self.recorder.alive:
+                self._note("the recorder ended; the servo goes on, nothing more is recorded "
+                           "(`palpate recover` reads what it left)")  # fmt: skip
+                self.recorder = None
+
+    def _note(self, text: str) -> None:
+        self.report.notes.append(text)
+        self.say(text)
+
+    def _note_report(self) -> None:
+        servo = self.engine.servo
+        self.report.seconds = time.monotonic() - getattr(self, "_began", time.monotonic())
+        self.report.counters = dict(zip(COUNTERS, servo.counters.tolist(), strict=True))
+        self.report.lateness = servo.lateness.tolist()
+
+    # --- children ---
+
+    def _start_page(self) -> None:
+        engine = self.engine
+        fds = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
+        orders = fds | {"host": self._host, "port": self._port, "hello": describe(self.scene, engine)}
+        self.page = Child("palpate.page.server", orders, list(fds.values()))
+        self.url = self.page.answer("url", 15.0)
+        self._port = int(self.url.rstrip("/").rpartition(":")[2])  # a restarted page must be found where it was
+
+    def _start_recorder(self, path: Path) -> None:
+        orders = {"frame_fd": self.engine.frames.fd, "path": str(path), "hello": describe(self.scene, self.engine)}
+        self.recorder = Child("palpate.runtime.recorder", orders, [self.engine.frames.fd])
+        self.recorder.answer("recording", 15.0)

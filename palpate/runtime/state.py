@@ -1,0 +1,150 @@
+"""Everything a tick reads and writes, as arrays that compiled code finds through one address.
+
+The page, the recorder and the devices never see these: they read frames and write hands and events (frame.py).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from palpate.control.plan import Plan
+from palpate.dynamics.facade import mass_matrix
+from palpate.dynamics.workspace import Workspace, workspace
+from palpate.frame import COUNTERS, EVENT, FRAME, HAND, LATENESS_EDGES_US, Layout
+from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.jit import Block, block_loader
+from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
+from palpate.runtime.ring import Ring
+
+YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with about this time constant
+EVENT_SLOTS, HAND_SLOTS = 64, 16
+FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
+
+# rows of Servo.number
+TIME_S, DT_S, GAIN, PHASE, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S = range(11)
+# rows of Servo.integer
+TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT = range(7)
+# words of Servo.control, which Python shares with the loop
+STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
+
+
+class Servo(NamedTuple):
+    """State of the simulation and of the loop around it."""
+
+    q: Floats1  # (nq,) coordinates
+    v: Floats1  # (nv,)
+    a: Floats1  # (nv,)
+    tau: Floats1  # (nv,) the controller's
+    a_ref: Floats1  # (nv,)
+    q_start: Floats1  # (nq,) where a reset goes
+    q_next: Floats1  # (nq,)
+    v_next: Floats1  # (nv,)
+    yielding: Floats1  # (nv,) joint damping while a hand holds [N m s/rad]
+    wrenches: Floats2  # (n_bodies, 6) from the hand
+    no_wrenches: Floats2  # (0, 6)
+    number: Floats1  # TIME_S, DT_S, ...
+    integer: Ints1  # TICK, STATE, ...
+    counters: Ints1  # frame.COUNTERS
+    lateness: Ints1  # histogram over frame.LATENESS_EDGES_US
+    edges_ns: Ints1  # its upper edges
+    hand_point: Floats1  # (3,) world
+    hand_target: Floats1  # (3,) world, smoothed
+    hand_force: Floats1  # (3,) on the body
+    hand: Ints1  # the newest HAND message, and
+    hand_f: Floats1  # the same words as floats
+    event: Ints1  # the EVENT being taken, and
+    event_f: Floats1  # the same words as floats
+    control: Ints1  # STOP, HEARTBEAT_NS, ...
+    clock: Ints1  # (2,) scratch of the clock
+    frames: Ints1  # the frame ring's memory, and
+    frames_f: Floats1  # the same words as floats
+    hands: Ints1  # the hand ring's memory
+    events: Ints1  # the event ring's memory
+
+
+class Offsets(NamedTuple):
+    """Where the fields of FRAME, HAND and EVENT lie, in words."""
+
+    tick: int
+    wall_ns: int
+    state: int
+    counters: int
+    lateness: int
+    hand_body: int
+    time_s: int
+    tick_us: int
+    q: int
+    v: int
+    tau: int
+    plan_q: int
+    pose: int
+    hand_point: int
+    hand_target: int
+    hand_force: int
+    hand_age_s: int
+    energy: int
+    sent_ns: int
+    body: int
+    at_body: int
+    target: int
+    stiffness_N_m: int
+    kind: int
+    value: int
+
+
+load = block_loader((ModelArrays, True), (Workspace, False), (Plan, False), (Servo, False), (Offsets, False))
+
+
+class Engine:
+    """A model, its plan and all state of its servo, with the rings that connect it to the outside."""
+
+    def __init__(self, model: Model, plan: Plan, rate_hz: float, device: DeviceSpec, smooth_s: float = 0.0) -> None:
+        if model.has_mimic or model.nq != model.nv:
+            raise ValueError(f"{model.name!r} cannot be touched yet: joints with quaternions or mimic need a World")
+        if not 10.0 <= rate_hz <= 8000.0:
+            raise ValueError(f"the tick rate must be 10 .. 8000 Hz, got {rate_hz:g}")
+        self.model, self.plan, self.rate_hz, self.device = model, plan, float(rate_hz), device
+        sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies}
+        self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
+        self.frames = Ring.create(round(FRAME_SECONDS * rate_hz), self.frame_layout.words)
+        self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
+        self.events = Ring.create(EVENT_SLOTS, self.event_layout.words)
+        self.servo = self._servo(smooth_s)
+        self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
+        plan = Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))
+        self._block = Block(model.arrays, workspace(model), plan, self.servo, self.offsets)
+
+    @property
+    def address(self) -> int:
+        return self._block.address
+
+    def _servo(self, smooth_s: float) -> Servo:
+        model, zeros = self.model, np.zeros
+        nq, nv, q = model.nq, model.nv, self.plan.q[0]
+        number, integer = zeros(11), zeros(7, dtype=np.int64)
+        number[[DT_S, GAIN, SPEED, SMOOTH_S]] = 1.0 / self.rate_hz, 1.0, 1.0, smooth_s
+        number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
+        integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
+        control = zeros(8, dtype=np.int64)
+        control[PERIOD_NS] = round(1e9 / self.rate_hz)
+        hand, event = zeros(self.hand_layout.words, dtype=np.int64), zeros(self.event_layout.words, dtype=np.int64)
+        return Servo(
+            q=np.array(q, dtype=float), v=zeros(nv), a=zeros(nv), tau=zeros(nv), a_ref=zeros(nv),
+            q_start=np.array(q, dtype=float), q_next=zeros(nq), v_next=zeros(nv),
+            yielding=np.diag(mass_matrix(model, q)) / YIELD_TIME_S,
+            wrenches=zeros((model.n_bodies, 6)), no_wrenches=zeros((0, 6)), number=number, integer=integer,
+            counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
+            edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
+            hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3),
+            hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
+            control=control, clock=zeros(2, dtype=np.int64),
+            frames=self.frames.memory, frames_f=self.frames.memory.view(np.float64),
+            hands=self.hands.memory, events=self.events.memory,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Let go of the shared memory; nothing may run on this engine any more."""
+        for ring in (self.frames, self.hands, self.events):
+            ring.close()

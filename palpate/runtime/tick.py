@@ -1,0 +1,208 @@
+"""One tick: hand in, reference, coupling, dynamics, safety, publish, step.  The same in real and in simulated time.
+
+b: what `state.load` gives: m model, w workspace, p plan, s servo, o offsets
+"""
+
+import math
+
+from palpate.control.follow import next_gain, reference_acceleration
+from palpate.conventions import WORLD
+from palpate.dynamics.aba import articulated
+from palpate.dynamics.coordinates import finite, integrate
+from palpate.dynamics.energy import energy
+from palpate.dynamics.jacobian import body_frame
+from palpate.dynamics.mobility import point_mobility
+from palpate.dynamics.rnea import rnea
+from palpate.frame import COUNTERS, FAULT
+from palpate.haptics.coupling import effective_mass, pull
+from palpate.haptics.safety import limit_norm, limit_rise
+from palpate.jit import kernel
+from palpate.runtime.ring_kernels import begin_write, end_write
+from palpate.runtime.state import (
+    DT_S,
+    FAULT_AT,
+    FORCE_LIMIT_N,
+    GAIN,
+    HELD_BODY,
+    PHASE,
+    RISE_N_S,
+    SMOOTH_S,
+    STATE,
+    TICK,
+    TICK_US,
+    TIME_S,
+    WORK_J,
+)  # fmt: skip
+from palpate.spatial.quaternions import matrix_quaternion
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, is_finite, rotate, scale, sub
+
+STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
+HAND_STALE, CAPPED = COUNTERS.index("hand_stale"), COUNTERS.index("capped")
+CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
+STIFFEST_N_M = 1e5
+ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def reset(m, s):
+    """Back to the start, at rest."""
+    for j in range(m.nv):
+        s.q[j], s.v[j], s.tau[j] = s.q_start[j], 0.0, 0.0
+    s.number[TIME_S], s.number[PHASE], s.number[WORK_J], s.number[GAIN] = 0.0, 0.0, 0.0, 1.0
+    s.integer[TICK], s.integer[HELD_BODY], s.integer[FAULT_AT] = 0, 0, -1
+    s.hand_force[:] = 0.0
+    s.wrenches[:, :] = 0.0
+
+
+@kernel
+def held_body(m, s, o, now_ns):
+    """The body that the newest hand message holds; none if it is not a body, or the hand has fallen silent."""
+    body = s.hand[o.body]
+    if body <= WORLD or body >= m.body_link.shape[0] or m.body_link[body] == WORLD:
+        return WORLD
+    if now_ns - s.hand[o.sent_ns] > STALE_NS:
+        s.counters[HAND_STALE] += 1
+        s.hand[o.body] = WORLD
+        return WORLD
+    return body
+
+
+@kernel
+def couple(m, w, s, o, body):
+    """The hand's force on the body it holds, limited for the hand's sake, as a wrench at the body's origin."""
+    dt = s.number[DT_S]
+    link = m.body_link[body]
+    R, origin = body_frame(m, w, body)
+    lever = rotate(R, (s.hand_f[o.at_body], s.hand_f[o.at_body + 1], s.hand_f[o.at_body + 2]))
+    p = add(origin, lever)
+    reference = get3(w.origin, m.root[link])
+    omega, u = get6(w.V, link)
+    velocity = add(get3(w.drift, m.root[link]), add(u, cross(omega, p)))
+    point = add(reference, p)
+
+    wanted = (s.hand_f[o.target], s.hand_f[o.target + 1], s.hand_f[o.target + 2])
+    before = (s.hand_target[0], s.hand_target[1], s.hand_target[2])
+    if s.integer[HELD_BODY] != body:  # a new grasp begins where the point is, without a jerk
+        before = point
+        s.hand_force[:] = 0.0
+    share = 1.0 if s.number[SMOOTH_S] <= 0.0 else 1.0 - math.exp(-dt / s.number[SMOOTH_S])
+    target = add_scaled(before, share, sub(wanted, before))
+    stiffness = min(max(s.hand_f[o.stiffness_N_m], 0.0), STIFFEST_N_M)
+    mass = effective_mass(point_mobility(m, w, link, p))
+    cap = s.number[FORCE_LIMIT_N] / max(stiffness, 1.0)
+    force, capped = pull(stiffness, mass, cap, target, scale(1.0 / dt, sub(target, before)), point, velocity)
+    force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
+    force, limited = limit_rise(force, (s.hand_force[0], s.hand_force[1], s.hand_force[2]), s.number[RISE_N_S] * dt)
+    s.counters[CAPPED] += capped
+    s.counters[CLAMPED] += clamped
+    s.counters[RATE_LIMITED] += limited
+    for r in range(3):
+        s.hand_point[r], s.hand_target[r], s.hand_force[r] = point[r], target[r], force[r]
+    torque = cross(lever, force)
+    for r in range(3):
+        s.wrenches[body, r], s.wrenches[body, 3 + r] = torque[r], force[r]
+    s.number[WORK_J] += dot(force, velocity) * dt
+
+
+@kernel
+def control_torque(m, w, p, s, row):
+    """tau of the controller: follow the plan as far as the gain says, yield for the rest."""
+    gain = s.number[GAIN]
+    reference_acceleration(p, row, gain, s.q, s.v, s.a_ref)
+    rnea(m, s.q, s.v, s.a_ref, s.no_wrenches, w, s.tau)
+    for j in range(m.nv):
+        s.tau[j] -= (1.0 - gain) * s.yielding[j] * s.v[j]
+
+
+@kernel
+def put_words(array, at, values):
+    for i in range(values.shape[0]):
+        array[at + i] = values[i]
+
+
+@kernel
+def publish(m, w, p, s, o, row, now_ns):
+    """The state at the beginning of this tick, with the forces of this tick, as a frame."""
+    at = begin_write(s.frames)
+    words, floats = s.frames, s.frames_f
+    words[at + o.tick] = s.integer[TICK]
+    words[at + o.wall_ns] = now_ns
+    words[at + o.state] = s.integer[STATE]
+    words[at + o.hand_body] = s.integer[HELD_BODY]
+    put_words(words, at + o.counters, s.counters)
+    put_words(words, at + o.lateness, s.lateness)
+    floats[at + o.time_s] = s.number[TIME_S]
+    floats[at + o.tick_us] = s.number[TICK_US]
+    put_words(floats, at + o.q, s.q)
+    put_words(floats, at + o.v, s.v)
+    put_words(floats, at + o.tau, s.tau)
+    for j in range(m.nq):
+        floats[at + o.plan_q + j] = p.q[row, j]
+    put_words(floats, at + o.hand_point, s.hand_point)
+    put_words(floats, at + o.hand_target, s.hand_target)
+    put_words(floats, at + o.hand_force, s.hand_force)
+    floats[at + o.hand_age_s] = 1e-9 * (now_ns - s.hand[o.sent_ns]) if s.integer[HELD_BODY] else 0.0
+    kinetic, potential = energy(m, s.v, w)
+    floats[at + o.energy] = kinetic
+    floats[at + o.energy + 1] = potential
+    floats[at + o.energy + 2] = s.number[WORK_J]
+    for body in range(m.body_link.shape[0]):
+        put_pose(m, w, body, floats, at + o.pose + 7 * body)
+    end_write(s.frames)
+
+
+@kernel
+def put_pose(m, w, body, floats, at):
+    """Position and quaternion of a body."""
+    R, p = body_frame(m, w, body)
+    reference = get3(w.origin, m.root[m.body_link[body]])
+    for r in range(3):
+        floats[at + r] = reference[r] + p[r]
+    x = matrix_quaternion(R)
+    for r in range(4):
+        floats[at + 3 + r] = x[r]
+
+
+@kernel
+def step(m, w, s):
+    """Semi-implicit Euler; False, with the state kept, if the result is not finite."""
+    dt = s.number[DT_S]
+    articulated(m, s.tau, s.wrenches, w, s.a)  # on the kinematics that rnea left
+    for j in range(m.nv):
+        s.v_next[j] = s.v[j] + dt * s.a[j]
+    integrate(m, s.q, s.v_next, dt, s.q_next)
+    if not (finite(s.v_next) and finite(s.q_next)):
+        for j in range(m.nv):
+            if not is_finite(s.v_next[j]):
+                s.integer[FAULT_AT] = j
+        return False
+    for j in range(m.nv):
+        s.v[j] = s.v_next[j]
+    for j in range(m.nq):
+        s.q[j] = s.q_next[j]
+    return True
+
+
+@kernel
+def tick(m, w, p, s, o, now_ns, moving):
+    """Publish one tick and, if moving, advance by it; a paused or stopped world is published as it is."""
+    body = held_body(m, s, o, now_ns) if moving else WORLD
+    if moving:
+        s.number[GAIN] = next_gain(s.number[GAIN], body != WORLD, s.number[DT_S])
+    row = int(s.number[PHASE]) % p.q.shape[0]
+    control_torque(m, w, p, s, row)
+    for c in range(6):
+        s.wrenches[s.integer[HELD_BODY], c] = 0.0
+    if body != WORLD:
+        couple(m, w, s, o, body)
+    else:
+        s.hand_force[:] = 0.0
+    s.integer[HELD_BODY] = body
+    publish(m, w, p, s, o, row, now_ns)
+    if moving:
+        if step(m, w, s):
+            s.integer[TICK] += 1
+            s.number[TIME_S] = s.integer[TICK] * s.number[DT_S]
+            s.number[PHASE] += s.number[GAIN]  # the plan waits while a hand holds
+        else:
+            s.integer[STATE] = FAULT

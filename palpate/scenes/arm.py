@@ -1,0 +1,48 @@
+"""The PUMA 560 of the I-GMS experiments, on its line (reference on articulated bodies, 5.3)."""
+
+from __future__ import annotations
+
+from palpate.control.plan import Plan, line, rest, there_and_back, tool_path
+from palpate.model.compile import compile
+from palpate.model.library import ball, plane, puma560
+from palpate.model.model import Model
+from palpate.scenes.scene import Scene
+from palpate.spatial.placement import Rotation
+
+LINE_START_M, LINE_END_M = (0.50, 0.1501, -0.05), (0.88, 0.1501, -0.05)
+TOOL_ALONG_X = Rotation.from_matrix([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
+ELBOW_UP = (0.0, -0.96, 3.74, 0.0, -1.2, 0.0)  # seed of the inverse kinematics [rad]; others find the elbow down
+LINE_SECONDS = 2.0
+WALL_X_M = 0.88
+OBSTACLE_M, OBSTACLE_RADIUS_M = (0.44, 0.34, 0.20), 0.07
+FLOOR_Z_M = -0.66  # where the arm's column ends
+
+
+def tool_line(model: Model, dt: float, seconds: float = LINE_SECONDS) -> Plan:
+    """The straight line of the tool, once."""
+    return line(model, "tool", LINE_START_M, LINE_END_M, TOOL_ALONG_X, seconds, dt, ELBOW_UP)
+
+
+def arm(rate_hz: float = 1000.0) -> Scene:
+    """The arm draws its line there and back, above a floor."""
+    model = compile([puma560(), plane(at=(0, 0, FLOOR_Z_M), name="floor")], name="puma560")
+    plan = there_and_back(tool_line(model, 1.0 / rate_hz), pause_rows=round(0.5 * rate_hz))
+    return Scene("arm", "PUMA 560 on a line", model, plan, rate_hz, tool_path(model, plan, "tool"))
+
+
+def arm_line(rate_hz: float = 1000.0) -> Scene:
+    """The line towards a wall at x = 0.88 m, with a ball in the way of link 2; both are seen and not solid."""
+    model = compile([
+        puma560(),
+        plane(at=(0, 0, FLOOR_Z_M), name="floor"),
+        ball(OBSTACLE_RADIUS_M, at=OBSTACLE_M, fixed=True, name="obstacle"),
+        plane(at=(WALL_X_M, 0, 0), normal=(-1, 0, 0), name="wall"),
+    ], name="puma560")  # fmt: skip
+    plan = tool_line(model, 1.0 / rate_hz)
+    return Scene("arm-line", "PUMA 560, wall and obstacle", model, plan, rate_hz, tool_path(model, plan, "tool"))
+
+
+def arm_at_rest(rate_hz: float = 1000.0) -> Scene:
+    """The arm holds still where its line begins."""
+    model = compile([puma560(), plane(at=(0, 0, FLOOR_Z_M), name="floor")], name="puma560")
+    return Scene("arm-rest", "PUMA 560 at rest", model, rest(model, model.posture("line_start")), rate_hz)

@@ -1,0 +1,162 @@
+"""The tick in simulated time: the same bits every time; it follows, yields, recovers, and stops at a NaN."""
+
+import numpy as np
+import pytest
+
+import palpate as pp
+from palpate import frame, jit
+from palpate.control.plan import rest
+from palpate.haptics.devices.pointer import Pointer
+from palpate.runtime.loop import restart, simulate
+from palpate.runtime.ring import Follower
+from palpate.runtime.state import DT_S, FAULT_AT, STATE, Engine
+from palpate.scenes.arm import arm, arm_at_rest
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return arm()
+
+
+def engine_of(scene, **options) -> Engine:
+    engine = Engine(scene.model, scene.plan, scene.rate_hz, Pointer().spec, **options)
+    restart(engine.address)
+    return engine
+
+
+def run(engine: Engine, ticks: int, hands=None) -> list[dict]:
+    """Frames of that many ticks; hands is a function of the tick that gives (body, target) or None."""
+    follower, frames = Follower(engine.frames), []
+    for begin in range(0, ticks, 500):
+        n = min(500, ticks - begin)
+        table = np.zeros((n, engine.hand_layout.words), dtype=np.int64)
+        for k in range(n):
+            held = hands(begin + k) if hands else None
+            if held:
+                body, target = held
+                table[k] = engine.hand_layout.pack(body=engine.model.body(body), target=target, stiffness_N_m=800.0)
+        simulate(engine.address, n, table)
+        frames += [engine.frame_layout.unpack(m) for m in follower.read()]
+    assert follower.lost == 0
+    return frames
+
+
+def pulled(tick):
+    """1.3 s of pulling the tool 10 cm to the side and up, then nothing."""
+    return ("tool", (0.5, 0.25, 0.05)) if 200 <= tick < 1500 else None
+
+
+def test_the_same_input_gives_the_same_bits(scene):
+    def words():
+        engine = engine_of(scene)
+        frames = run(engine, 2000, pulled)
+        engine.close()
+        return frames
+
+    for a, b in zip(words(), words(), strict=True):
+        for name in a:
+            assert np.array_equal(a[name], b[name]), name
+
+
+def test_undisturbed_the_arm_is_on_its_plan(scene):
+    engine = engine_of(scene)
+    errors = [np.abs(f["q"] - f["plan_q"]).max() for f in run(engine, 4000)]
+    assert max(errors) < 2e-4
+    assert not engine.servo.counters.any()
+
+
+def test_a_pulled_arm_yields_and_comes_back(scene):
+    engine = engine_of(scene)
+    frames = run(engine, 5000, pulled)
+    held = frames[1490]
+    assert held["hand_body"] == scene.model.body("tool")
+    assert np.linalg.norm(held["hand_point"] - (0.5, 0.25, 0.05)) < 0.01  # it went where it was pulled
+    assert np.linalg.norm(held["hand_force"]) < 5.0  # and gives no resistance there
+    assert max(np.linalg.norm(f["hand_force"]) for f in frames) <= Pointer().spec.force_limit_N * (1 + 1e-12)
+    assert frames[1510]["hand_body"] == 0
+    assert not frames[1510]["hand_force"].any()
+    assert np.abs(frames[-1]["q"] - frames[-1]["plan_q"]).max() < 1e-3
+
+
+def test_item_35_the_force_never_rises_faster_than_the_device_allows(scene):
+    engine = engine_of(scene)
+    force = np.array([f["hand_force"] for f in run(engine, 900, pulled)])
+    rise = np.diff(np.linalg.norm(force, axis=1))
+    assert rise.max() <= Pointer().spec.force_rise_N_s * 1e-3 * (1 + 1e-9)
+
+
+def test_a_yielding_arm_gains_no_energy_beyond_the_hands_work():
+    """The arm at rest yields in weightlessness (gravity compensated): kinetic energy never exceeds the work put in."""
+    scene = arm_at_rest()
+    model = pp.compile(scene.model.description, gravity=(0, 0, 0))
+    engine = Engine(model, rest(model, scene.plan.q[0]), 1000.0, Pointer().spec)
+    restart(engine.address)
+    frames = run(engine, 3000, lambda k: ("tool", (0.55, 0.25, 0.05)) if k >= 100 else None)
+    excess = [f["energy"][0] - f["energy"][2] for f in frames if f["tick"] > 160]  # once it yields fully
+    assert max(excess) < 1e-3
+    assert frames[-1]["energy"][0] < 1e-6  # and comes to rest
+
+
+def test_a_new_grasp_begins_without_a_jerk(scene):
+    engine = engine_of(scene)
+    frames = run(engine, 300, lambda k: ("link3", (0.3, 0.6, 0.3)) if k >= 100 else None)
+    first = frames[100]
+    assert np.linalg.norm(first["hand_force"]) < 2.1
+
+
+@pytest.mark.parametrize("body", [-1, 0, 10**6])
+def test_a_hand_on_no_body_or_a_fixed_one_holds_nothing(scene, body):
+    engine = engine_of(scene)
+    table = np.array([engine.hand_layout.pack(body=body, target=(9, 9, 9), stiffness_N_m=800.0)] * 10)
+    simulate(engine.address, 10, table)
+    fixed = np.array([engine.hand_layout.pack(body=scene.model.body("floor"), stiffness_N_m=800.0)] * 10)
+    simulate(engine.address, 10, fixed)
+    assert not engine.servo.hand_force.any()
+    assert np.isfinite(engine.servo.q).all()
+
+
+@pytest.mark.parametrize("poison", [np.nan, np.inf, 1e300])
+def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
+    engine = engine_of(scene)
+    bad = engine.hand_layout.pack(body=scene.model.body("tool"), target=(poison,) * 3, stiffness_N_m=poison)
+    simulate(engine.address, 200, np.array([bad] * 200))
+    simulate(engine.address, 200, np.zeros((200, engine.hand_layout.words), dtype=np.int64))
+    assert np.isfinite(engine.servo.q).all()
+    assert engine.servo.integer[STATE] != frame.FAULT
+    assert np.linalg.norm(engine.servo.hand_force) <= Pointer().spec.force_limit_N
+
+
+def test_a_nan_stops_the_world_at_its_last_good_state(scene):
+    engine = engine_of(scene)
+    run(engine, 50)
+    good = engine.servo.q.copy()
+    engine.servo.number[DT_S] = np.nan
+    assert simulate(engine.address, 10, np.zeros((0, engine.hand_layout.words), dtype=np.int64)) == 0
+    assert engine.servo.integer[STATE] == frame.FAULT
+    assert engine.servo.integer[FAULT_AT] >= 0
+    assert np.array_equal(engine.servo.q, good)
+
+
+def test_frames_hold_the_poses_of_the_kinematics(scene):
+    engine = engine_of(scene)
+    f = run(engine, 321)[-1]
+    poses = pp.forward_kinematics(scene.model, f["q"])
+    for pose, X in zip(f["pose"], poses, strict=True):
+        assert np.abs(pose[:3] - X[:3, 3]).max() < 1e-12
+        assert np.abs(pp.Rotation(tuple(pose[3:])).matrix() - X[:3, :3]).max() < 1e-12
+    energy = pp.energy(scene.model, f["q"], f["v"])
+    assert f["energy"][:2] == pytest.approx(energy, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("rate_hz", "message"), [(5.0, "tick rate must be"), (1e5, "tick rate must be")])
+def test_an_impossible_rate_is_refused(scene, rate_hz, message):
+    with pytest.raises(ValueError, match=message):
+        Engine(scene.model, scene.plan, rate_hz, Pointer().spec)
+
+
+def test_a_model_with_quaternions_is_refused_for_now():
+    model = pp.compile(pp.models.human())
+    with pytest.raises(ValueError, match="cannot be touched yet"):
+        Engine(model, rest(model, model.neutral()), 1000.0, Pointer().spec)
