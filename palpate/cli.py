@@ -41,25 +41,124 @@ class Doctor:
 class Bench:
     """Speed, side by side with the engines that are installed, in one run."""
 
-    what: Annotated[Literal["dynamics"], tyro.conf.Positional] = "dynamics"
-    """dynamics: forward and inverse dynamics beside Pinocchio."""
+    what: Annotated[Literal["dynamics", "servo"], tyro.conf.Positional] = "dynamics"
+    """dynamics: forward and inverse dynamics beside Pinocchio.  servo: how well the loop holds its rate, and how old
+    hands and frames are when they arrive."""
     rounds: int = 15
-    """Interleaved rounds of 10 ms for each number; more rounds, steadier medians."""
+    """dynamics: interleaved rounds of 10 ms for each number; more rounds, steadier medians."""
+    seconds: float = 4.0
+    """servo: how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 
     def run(self) -> int:
-        from palpate.bench import dynamics
-        from palpate.bench.tables import dynamics_table
+        from palpate.bench import tables
 
-        if self.rounds < 1:
-            raise ValueError(f"--rounds must be at least 1, got {self.rounds}")
+        if self.rounds < 1 or not self.seconds > 0.0:
+            raise ValueError("--rounds must be at least 1 and --seconds positive")
         with console.status("compiling, or loading from the cache ...") as status:
-            result = dynamics.run(self.rounds, lambda robot: status.update(f"measuring {robot} ..."))
-        dynamics_table(console, result)
+
+            def tell(what: str) -> None:
+                status.update(f"measuring {what} ...")
+
+            if self.what == "dynamics":
+                from palpate.bench import dynamics
+
+                result = dynamics.run(self.rounds, tell)
+            else:
+                from palpate.bench import servo
+
+                result = servo.run(self.seconds, tell)
+        (tables.dynamics_table if self.what == "dynamics" else tables.servo_table)(console, result)
         if self.out:
             self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
             console.print(f"written to {self.out}")
+        return 0
+
+
+@dataclass
+class Touch:
+    """The main job: run a scene in real time and open the page; drag the arm with the mouse."""
+
+    scene: Annotated[str, tyro.conf.Positional] = "arm"
+    """Its name; `palpate scenes` lists them."""
+    device: str = "pointer"
+    """What the hand holds; `palpate devices` lists them."""
+    record: Path | None = None
+    """Record every frame into this MCAP file."""
+    browser: bool = True
+    """Open the page in the browser."""
+    host: str = "127.0.0.1"
+    """Address to listen on; only this machine for now."""
+    port: int = 8642
+    """Port of the page; 0 picks one."""
+    seconds: float | None = None
+    """Stop after this time [s]; default: until Ctrl-C."""
+
+    def run(self) -> int:
+        from palpate.runtime.live import touch
+
+        return touch(
+            self.scene, self.device, self.record, self.browser, self.host, self.port, self.seconds, console.print
+        )
+
+
+@dataclass
+class Replay:
+    """Show a recording on the page, with a time line to scrub."""
+
+    file: Annotated[Path, tyro.conf.Positional]
+    browser: bool = True
+    """Open the page in the browser."""
+    port: int = 8642
+    """Port of the page; 0 picks one."""
+    seconds: float | None = None
+    """Stop after this time [s]; default: until Ctrl-C."""
+
+    def run(self) -> int:
+        from palpate.runtime.live import replay
+
+        return replay(self.file, self.browser, self.port, self.seconds, console.print)
+
+
+@dataclass
+class Recover:
+    """Repair a recording whose recorder was killed: writes what is whole into a new file."""
+
+    file: Annotated[Path, tyro.conf.Positional]
+    out: Path | None = None
+    """Where to; default: beside the original, which is kept."""
+
+    def run(self) -> int:
+        from palpate.record.recover import recover
+
+        with console.status("reading ..."):
+            report = recover(self.file, self.out)
+        console.print(f"{report.frames} frames, {report.seconds:.3f} s, in {report.path}; "
+                      f"{report.lost_bytes} bytes at the end could not be read", soft_wrap=True)  # fmt: skip
+        return 0
+
+
+@dataclass
+class Export:
+    """Turn a recording into CSV, Parquet or a joint trajectory."""
+
+    file: Annotated[Path, tyro.conf.Positional]
+    out: Path | None = None
+    """Where to; default: beside the recording."""
+    format: Literal["csv", "parquet", "trajectory"] = "csv"
+    """trajectory: joint positions and velocities over time as JSON, in the manner of ROS."""
+    everything: bool = False
+    """Also the poses of all bodies and the lateness histogram."""
+
+    def run(self) -> int:
+        from palpate.record.export import export
+
+        out = self.out or self.file.with_suffix({"trajectory": ".json"}.get(self.format, f".{self.format}"))
+        with console.status("exporting ...") as status:
+            rows = export(self.file, out, self.format, self.everything,
+                          lambda part: status.update(f"exporting ... {100 * part:.0f} %"))  # fmt: skip
+        console.print(f"{rows} rows in {out}", soft_wrap=True)
         return 0
 
 
@@ -102,7 +201,9 @@ class Scenes:
     """List the scenes: ready-made worlds to touch."""
 
     def run(self) -> int:
-        return _list({}, "scenes")
+        from palpate.scenes import SCENES
+
+        return _list(SCENES, "scenes")
 
 
 @dataclass
@@ -110,15 +211,13 @@ class Devices:
     """List the haptic devices that can be opened."""
 
     def run(self) -> int:
-        return _list({}, "devices")
+        from palpate.haptics.devices import DEVICES
+
+        return _list(DEVICES, "devices")
 
 
 def _list(registry: Registry, group: str) -> int:
     known = everything(registry, group)
-    if not known:
-        console.print(f"no {group} yet: this version has none built in, and no installed package adds any "
-                      f"(entry points of the group palpate.{group})", soft_wrap=True)  # fmt: skip
-        return 0
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, (_, line) in sorted(known.items()):
         table.add_row(f"[bold]{name}[/]", line)
@@ -131,7 +230,11 @@ def subcommand(name: str) -> object:
 
 
 Command = (
-    Annotated[Doctor, subcommand("doctor")]
+    Annotated[Touch, subcommand("touch")]
+    | Annotated[Replay, subcommand("replay")]
+    | Annotated[Recover, subcommand("recover")]
+    | Annotated[Export, subcommand("export")]
+    | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Run, subcommand("run")]
     | Annotated[Experiments, subcommand("experiments")]
@@ -144,10 +247,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Entry point of the `palpate` command; errors are one line on stderr, exit 2 for a wrong call."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        command = tyro.cli(Command, prog="palpate", args=arguments or ["--help"],
+        command = tyro.cli(Command, prog="palpate", args=arguments or ["touch"],
                            description="Touch a simulation: push, pull and feel articulated bodies.")  # fmt: skip
         return int(command.run())
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError) as error:
         print(f"palpate: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

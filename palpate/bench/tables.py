@@ -33,3 +33,24 @@ def dynamics_table(console: Console, result: dict[str, Any]) -> None:
         console.print(f"below its goal: {line}")
     if not result["shortfalls"] and not result["missing"]:
         console.print("all goals met: 32-joint humanoids forward 3x and inverse 2x in the loop, no call slower")
+
+
+def servo_table(console: Console, result: dict[str, Any]) -> None:
+    """Lateness in us; late: ticks that ended after the next was due."""
+    table = Table(
+        title=f"servo of the arm, {result['seconds']:g} s each: how late ticks begin [us]", title_justify="left"
+    )
+    for name in ("rate", "neighbour", "FIFO", "p50", "p99", "p99.9", "max", "late"):
+        table.add_column(name, justify="left" if name in ("neighbour", "FIFO") else "right")
+    for row in result["rows"]:
+        table.add_row(f"{row['rate_hz']} Hz", "busy" if row["busy"] else "-",
+                      "yes" if row["fifo"] else "no",
+                      *(f"{row[key]:.1f}" for key in ("p50_us", "p99_us", "p99.9_us", "max_us")),
+                      f"{100 * row['late_fraction']:.3f} %")  # fmt: skip
+    console.print(table)
+    for name, row in result["latency"].items():
+        console.print(f"{name}: {row['p50_ms']:.2f} ms (median), {row['p99_ms']:.2f} ms (99 %), "
+                      f"{row['max_ms']:.2f} ms (largest of {row['samples']})", soft_wrap=True)  # fmt: skip
+    machine = result["machine"]
+    console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run"
+                  f"{'' if result['fifo_permitted'] else '; SCHED_FIFO is not permitted here'}")  # fmt: skip

@@ -3,6 +3,7 @@
 from palpate.registry import Registry
 
 EXPERIMENTS: Registry = {
+    "arm-line": ("palpate.experiments.arm_line:run", "the I-GMS line without interaction: link 2 meets the obstacle"),
     "arm-swing": (
         "palpate.experiments.arm_swing:run",
         "a PUMA arm swings freely and is pushed; energy is accounted for",

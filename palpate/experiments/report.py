@@ -38,6 +38,7 @@ class Report:
     claims: list[Claim] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
     figures: list[str] = field(default_factory=list)
+    recordings: list[str] = field(default_factory=list)
 
     def claim(
         self, name: str, value: float, low: float | None = None, high: float | None = None, unit: str = ""
@@ -52,6 +53,11 @@ class Report:
         for suffix in ("png", "svg"):
             figure.savefig(self.out / f"{name}.{suffix}", dpi=150, bbox_inches="tight")
             self.figures.append(f"{name}.{suffix}")
+
+    def recording(self, name: str) -> Path:
+        """Where to record; the file is listed in the report."""
+        self.recordings.append(f"{name}.mcap")
+        return self.out / self.recordings[-1]
 
     @property
     def passed(self) -> bool:
@@ -73,6 +79,7 @@ def run(name: str, out: Path, say: Callable[[str], None] = print) -> Report:
         "claims": [asdict(c) for c in report.claims],
         "values": report.values,
         "figures": report.figures,
+        "recordings": report.recordings,
         "seconds": round(seconds, 3),
         "versions": {"palpate": version("palpate"), "python": platform.python_version(), "numpy": version("numpy")},
     }

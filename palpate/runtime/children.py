@@ -41,11 +41,10 @@ class Child:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            try:
-                self.answers.put(json.loads(line))
-            except ValueError:
-                continue  # not for us
+        with self.process.stdout as lines:
+            for line in lines:
+                with contextlib.suppress(ValueError):  # something else that was printed
+                    self.answers.put(json.loads(line))
         self.answers.put({"ended": True})
 
     def answer(self, key: str, timeout_s: float) -> Any:

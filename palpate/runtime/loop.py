@@ -110,6 +110,8 @@ def servo_loop(address, most):
             now = monotonic_ns(s.clock)
         store_release(s.control, HEARTBEAT_NS, now)
         note_lateness(s, now - due)
+        if periods < s.lateness_log.shape[0]:
+            s.lateness_log[periods] = now - due
         s.counters[WATCHDOGS] = load_acquire(s.control, WATCHDOG)
         take_hand(s)
         take_events(m, s, o)

@@ -201,6 +201,7 @@ class Session:
             if self.page is not None and not self.page.alive and restarts < MOST_RESTARTS:
                 restarts += 1
                 self._note("the page ended and was started again")
+                self.page.end()
                 try:
                     self._start_page()
                 except ChildError as error:
@@ -208,6 +209,7 @@ class Session:
             if self.recorder is not None and not self.recorder.alive:
                 self._note("the recorder ended; the servo goes on, nothing more is recorded "
                            "(`palpate recover` reads what it left)")  # fmt: skip
+                self.recorder.end()
                 self.recorder = None
 
     def _note(self, text: str) -> None:

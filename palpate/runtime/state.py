@@ -49,6 +49,7 @@ class Servo(NamedTuple):
     counters: Ints1  # frame.COUNTERS
     lateness: Ints1  # histogram over frame.LATENESS_EDGES_US
     edges_ns: Ints1  # its upper edges
+    lateness_log: Ints1  # (n,) lateness of the first n periods [ns], for the bench; usually empty
     hand_point: Floats1  # (3,) world
     hand_target: Floats1  # (3,) world, smoothed
     hand_force: Floats1  # (3,) on the body
@@ -100,7 +101,9 @@ load = block_loader((ModelArrays, True), (Workspace, False), (Plan, False), (Ser
 class Engine:
     """A model, its plan and all state of its servo, with the rings that connect it to the outside."""
 
-    def __init__(self, model: Model, plan: Plan, rate_hz: float, device: DeviceSpec, smooth_s: float = 0.0) -> None:
+    def __init__(
+        self, model: Model, plan: Plan, rate_hz: float, device: DeviceSpec, smooth_s: float = 0.0, lateness_log: int = 0
+    ) -> None:  # fmt: skip
         if model.has_mimic or model.nq != model.nv:
             raise ValueError(f"{model.name!r} cannot be touched yet: joints with quaternions or mimic need a World")
         if not 10.0 <= rate_hz <= 8000.0:
@@ -111,7 +114,7 @@ class Engine:
         self.frames = Ring.create(round(FRAME_SECONDS * rate_hz), self.frame_layout.words)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
         self.events = Ring.create(EVENT_SLOTS, self.event_layout.words)
-        self.servo = self._servo(smooth_s)
+        self.servo = self._servo(smooth_s, lateness_log)
         self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
         plan = Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))
         self._block = Block(model.arrays, workspace(model), plan, self.servo, self.offsets)
@@ -120,7 +123,7 @@ class Engine:
     def address(self) -> int:
         return self._block.address
 
-    def _servo(self, smooth_s: float) -> Servo:
+    def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         model, zeros = self.model, np.zeros
         nq, nv, q = model.nq, model.nv, self.plan.q[0]
         number, integer = zeros(11), zeros(7, dtype=np.int64)
@@ -137,6 +140,7 @@ class Engine:
             wrenches=zeros((model.n_bodies, 6)), no_wrenches=zeros((0, 6)), number=number, integer=integer,
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
+            lateness_log=zeros(lateness_log, dtype=np.int64),
             hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3),
             hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
             control=control, clock=zeros(2, dtype=np.int64),

@@ -1,0 +1,206 @@
+"""A session in real time: it plays, pauses, steps and resets, lets go of a silent hand, and survives its children.
+
+Waits are generous and nothing is asserted about how long things took: speed is for `palpate bench servo`.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from palpate import frame, jit
+from palpate.haptics.devices.pointer import Pointer
+from palpate.runtime.children import Child, ChildError
+from palpate.runtime.session import Session
+from palpate.scenes.arm import arm, arm_at_rest
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
+STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
+needs_page = pytest.mark.skipif(not STATIC.exists(), reason="the page is not built: make page")
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return arm()
+
+
+def until(condition, seconds=10.0):
+    """Wait for a condition; the test fails if it does not come."""
+    ended = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ended, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_it_plays_pauses_steps_and_resets(scene):
+    with Session(scene, Pointer().spec, playing=False) as session:
+        until(lambda: session.engine.frames.head > 0)
+        assert session.frame()["state"] == frame.PAUSED
+        assert session.frame()["tick"] == 0
+        session.step()
+        session.step()
+        until(lambda: session.frame()["tick"] == 1)  # a frame shows the tick at its beginning
+        session.play()
+        until(lambda: session.frame()["tick"] > 100)
+        session.pause()
+        until(lambda: session.frame()["state"] == frame.PAUSED)
+        stopped = session.frame()["tick"]
+        time.sleep(0.05)
+        assert session.frame()["tick"] == stopped
+        session.reset()
+        until(lambda: session.frame()["tick"] == 0)
+    assert session.report.counters["events_lost"] == 0
+
+
+def test_a_held_arm_yields_and_a_silent_hand_lets_go():
+    scene = arm_at_rest()
+    with Session(scene, Pointer().spec) as session:
+        until(lambda: session.engine.frames.head > 10)
+        start = session.frame()["pose"][scene.model.body("tool")][:3]
+        target = start + (0.0, 0.12, 0.08)
+
+        def pulled():
+            session.hold("tool", (0, 0, 0), target)
+            return np.linalg.norm(session.frame()["pose"][scene.model.body("tool")][:3] - target) < 0.02
+
+        until(pulled)
+        until(lambda: session.frame()["hand_body"] == 0)  # nothing is sent any more
+        assert session.frame()["counters"][frame.COUNTERS.index("hand_stale")] == 1
+        assert not session.frame()["hand_force"].any()
+        home = session.frame()["plan_q"]
+        until(lambda: np.abs(session.frame()["q"] - home).max() < 1e-3)
+    assert session.report.periods > 0
+
+
+def test_letting_go_is_obeyed_at_once():
+    with Session(arm_at_rest(), Pointer().spec) as session:
+        until(lambda: session.engine.frames.head > 10)
+
+        def held():
+            session.hold("link3", (0, 0, 0), (0.3, 0.3, 0.3))
+            return session.frame()["hand_body"] != 0
+
+        until(held)
+        session.let_go()
+        until(lambda: session.frame()["hand_body"] == 0)
+        assert session.frame()["counters"][frame.COUNTERS.index("hand_stale")] == 0
+
+
+def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
+    with Session(scene, Pointer().spec) as session:
+        until(lambda: session.engine.frames.head > 10)
+        for _ in range(5000):
+            session.step()
+        session.play()
+        until(lambda: session.frame()["state"] == frame.RUNNING)
+        until(lambda: session.frame()["tick"] > 200)
+    assert session.report.counters["events_lost"] > 0
+
+
+def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
+    session = Session(scene, Pointer().spec).start()
+    until(lambda: session.engine.frames.head > 50)
+    report = session.stop()
+    assert session.stop() is report
+    assert sum(report.lateness) == report.periods
+    assert "Hz over" in str(report)
+
+
+def test_the_watchdog_counts_a_silent_loop(scene):
+    session = Session(scene, Pointer().spec)
+    session.engine.servo.control[1] = time.monotonic_ns()  # a heartbeat, and then no loop
+    session._watch.start()
+    until(lambda: session.engine.servo.control[2] == 1)
+    session._stopping.set()
+    session._watch.join()
+
+
+@needs_page
+def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
+    with Session(scene, Pointer().spec, page=True, port=0) as session:
+        url, first = session.url, session.page
+        before = session.frame()["tick"] if session.engine.frames.head else 0
+        first.process.kill()
+        until(lambda: session.page is not first and session.page.alive, 20.0)
+        assert session.url == url
+        assert session.frame()["tick"] > before
+    assert any("started again" in note for note in session.report.notes)
+
+
+def test_the_recorder_killed_leaves_a_file_to_recover_and_the_servo_goes_on(scene, tmp_path):
+    from palpate.record.recover import recover
+
+    path = tmp_path / "run.mcap"
+    with Session(scene, Pointer().spec, record=path) as session:
+        until(lambda: path.exists() and path.stat().st_size > 50_000)
+        session.recorder.process.kill()
+        until(lambda: session.recorder is None)
+        tick = session.frame()["tick"]
+        until(lambda: session.frame()["tick"] > tick + 50)
+    assert any("recorder ended" in note for note in session.report.notes)
+    assert recover(path).frames > 0
+
+
+def test_a_recording_holds_every_tick(scene, tmp_path):
+    from palpate.record.reader import Recording
+
+    path = tmp_path / "run.mcap"
+    with Session(scene, Pointer().spec, record=path) as session:
+        until(lambda: session.engine.frames.head > 800)
+    with Recording(path) as recording:
+        frames = [recording.layout.unpack(words) for words in recording]
+    running = [f["tick"] for f in frames if f["state"] == frame.RUNNING]
+    assert len(running) > 700
+    assert running == list(range(running[0], running[0] + len(running)))
+
+
+@needs_page
+def test_children_end_when_the_session_is_killed(tmp_path):
+    code = f"""
+        import time
+        from palpate.haptics.devices.pointer import Pointer
+        from palpate.runtime.session import Session
+        from palpate.scenes.arm import arm_at_rest
+        session = Session(arm_at_rest(), Pointer().spec, page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
+        session.wait(0.3)
+        print(session.page.process.pid, session.recorder.process.pid, flush=True)
+        time.sleep(60)
+    """
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    children = [int(pid) for pid in parent.stdout.readline().split()]
+    assert len(children) == 2
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+
+    def gone(pid):
+        stat = Path(f"/proc/{pid}/stat")
+        try:
+            return stat.read_text().rsplit(")", 1)[1].split()[0] == "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+
+    until(lambda: all(map(gone, children)), 20.0)
+    from palpate.record.reader import Recording
+
+    with Recording(tmp_path / "x.mcap") as recording:  # the recorder closed its file properly
+        assert recording.count > 0
+
+
+def test_a_recording_that_cannot_be_written_is_one_line_and_leaves_nothing_running(scene):
+    session = Session(scene, Pointer().spec, record=Path("/proc/nowhere/run.mcap"))
+    with pytest.raises(ChildError, match="/proc/nowhere") as error:
+        session.start()
+    assert "\n" not in str(error.value)
+    assert not session._servo.is_alive()
+
+
+def test_a_child_that_does_not_exist_says_so():
+    child = Child("palpate.nonsense", {}, [])
+    with pytest.raises(ChildError, match="ended with code 1"):
+        child.answer("url", 10.0)
