@@ -19,7 +19,7 @@ __version__ = "0.1.0.dev0"
 # public name -> where it lives; the one list of the front door
 _FRONT_DOOR = {
     **dict.fromkeys(
-        ["DH", "Body", "Joint", "Mimic", "ModelError", "MultiBody", "Step"], "palpate.model.description"
+        ["DH", "Body", "Joint", "Mimic", "ModelError", "ModelWarning", "MultiBody", "Step"], "palpate.model.description"
     ),
     **dict.fromkeys(["Material", "Shape"], "palpate.model.shapes"),
     **dict.fromkeys(["Rotation", "Transform"], "palpate.spatial.placement"),
@@ -29,6 +29,7 @@ _FRONT_DOOR = {
     "from_dh": "palpate.model.dh",
     **dict.fromkeys(
         [
+            "Energy", "InverseKinematics",
             "bias", "center_of_mass", "difference", "energy", "forward_dynamics", "forward_kinematics", "integrate",
             "inverse_dynamics", "inverse_kinematics", "jacobian", "mass_matrix", "momentum",
         ],
@@ -38,6 +39,8 @@ _FRONT_DOOR = {
 
 if TYPE_CHECKING:
     from palpate.dynamics.facade import (
+        Energy,
+        InverseKinematics,
         bias,
         center_of_mass,
         difference,
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from palpate.model import library as models
     from palpate.model.compile import compile
-    from palpate.model.description import DH, Body, Joint, Mimic, ModelError, MultiBody, Step
+    from palpate.model.description import DH, Body, Joint, Mimic, ModelError, ModelWarning, MultiBody, Step
     from palpate.model.dh import from_dh
     from palpate.model.load import load
     from palpate.model.model import Model
@@ -61,7 +64,8 @@ if TYPE_CHECKING:
     from palpate.spatial.placement import Rotation, Transform
 
 __all__ = [
-    "DH", "Body", "Joint", "Material", "Mimic", "Model", "ModelError", "MultiBody", "Rotation", "Shape", "Step",
+    "DH", "Body", "Energy", "InverseKinematics", "Joint", "Material", "Mimic", "Model", "ModelError", "ModelWarning",
+    "MultiBody", "Rotation", "Shape", "Step",
     "Transform", "bias", "center_of_mass", "compile", "difference", "energy", "forward_dynamics",
     "forward_kinematics", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics", "jacobian", "load",
     "mass_matrix", "models", "momentum",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +15,7 @@ import tyro
 from rich.console import Console
 from rich.table import Table
 
+from palpate import __version__
 from palpate.registry import Registry, everything
 
 console = Console(highlight=False)
@@ -29,9 +33,7 @@ class Doctor:
 
         if self.warm:
             warm_up(console)
-        ok = True
         for finding in examine():
-            ok &= finding.ok
             console.print(f"[{'green' if finding.ok else 'yellow'}]{'ok  ' if finding.ok else 'note'}[/] "
                           f"{finding.name}: {finding.text}", soft_wrap=True)  # fmt: skip
         return 0
@@ -80,19 +82,19 @@ class Bench:
 class Touch:
     """The main job: run a scene in real time and open the page; drag the arm with the mouse."""
 
-    scene: Annotated[str, tyro.conf.Positional] = "arm"
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")] = "arm"
     """Its name; `palpate scenes` lists them."""
-    device: str = "pointer"
+    device: Annotated[str, tyro.conf.arg(metavar="NAME")] = "pointer"
     """What the hand holds; `palpate devices` lists them."""
-    record: Path | None = None
+    record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Record every frame into this MCAP file."""
     browser: bool = True
     """Open the page in the browser."""
-    host: str = "127.0.0.1"
+    host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
     """Address to listen on; only this machine for now."""
     port: int = 8642
     """Port of the page; 0 picks one."""
-    seconds: float | None = None
+    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
     """Stop after this time [s]; default: until Ctrl-C."""
 
     def run(self) -> int:
@@ -107,12 +109,12 @@ class Touch:
 class Replay:
     """Show a recording on the page, with a time line to scrub."""
 
-    file: Annotated[Path, tyro.conf.Positional]
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     browser: bool = True
     """Open the page in the browser."""
     port: int = 8642
     """Port of the page; 0 picks one."""
-    seconds: float | None = None
+    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
     """Stop after this time [s]; default: until Ctrl-C."""
 
     def run(self) -> int:
@@ -125,8 +127,8 @@ class Replay:
 class Recover:
     """Repair a recording whose recorder was killed: writes what is whole into a new file."""
 
-    file: Annotated[Path, tyro.conf.Positional]
-    out: Path | None = None
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Where to; default: beside the original, which is kept."""
 
     def run(self) -> int:
@@ -143,8 +145,8 @@ class Recover:
 class Export:
     """Turn a recording into CSV, Parquet or a joint trajectory."""
 
-    file: Annotated[Path, tyro.conf.Positional]
-    out: Path | None = None
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Where to; default: beside the recording."""
     format: Literal["csv", "parquet", "trajectory"] = "csv"
     """trajectory: joint positions and velocities over time as JSON, in the manner of ROS."""
@@ -166,9 +168,9 @@ class Export:
 class Run:
     """Run an experiment: headless, simulated time, deterministic.  Exit 1 if a claim fails."""
 
-    experiment: Annotated[str, tyro.conf.Positional]
+    experiment: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EXPERIMENT")]
     """Its name; `palpate experiments` lists them."""
-    out: Path | None = None
+    out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Folder for report.json and the figures; default: out/EXPERIMENT."""
 
     def run(self) -> int:
@@ -246,15 +248,35 @@ Command = (
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of the `palpate` command; errors are one line on stderr, exit 2 for a wrong call."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments in (["--version"], ["-V"]):
+        print(f"palpate {__version__}")
+        return 0
+    complaint = io.StringIO()
     try:
-        command = tyro.cli(Command, prog="palpate", args=arguments or ["touch"],
-                           description="Touch a simulation: push, pull and feel articulated bodies.")  # fmt: skip
+        with contextlib.redirect_stderr(complaint):
+            command = tyro.cli(Command, prog="palpate", args=arguments or ["touch"],
+                               description="Touch a simulation: push, pull and feel articulated bodies.")  # fmt: skip
+    except SystemExit as stop:
+        if stop.code:
+            print(f"palpate: {_one_line(complaint.getvalue())}", file=sys.stderr)
+        return int(stop.code or 0)
+    try:
         return int(command.run())
     except (ValueError, OSError, RuntimeError) as error:
         print(f"palpate: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _one_line(box: str) -> str:
+    """What the argument parser drew as a box, as one line."""
+    lines = [
+        line.strip(" │|") for line in re.sub(r"\x1b\[[0-9;]*m", "", box).splitlines() if line.startswith(("│", "|"))
+    ]
+    text = " ".join(line for line in lines if line and not set(line) <= set("─-"))
+    text = text.replace("For full helptext, run", "see").strip()
+    return text or " ".join(box.split())
 
 
 if __name__ == "__main__":

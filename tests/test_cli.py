@@ -18,7 +18,18 @@ def palpate(*arguments: str) -> subprocess.CompletedProcess:
 def test_help_lists_every_command():
     done = palpate("--help")
     assert done.returncode == 0
-    for command in ("doctor", "bench", "run", "experiments", "scenes", "devices"):
+    for command in (
+        "touch",
+        "replay",
+        "recover",
+        "export",
+        "doctor",
+        "bench",
+        "run",
+        "experiments",
+        "scenes",
+        "devices",
+    ):
         assert command in done.stdout
 
 
@@ -54,6 +65,15 @@ def test_an_experiment_without_claims_does_not_pass(tmp_path, monkeypatch):
     (["run", "arm-swin"], "did you mean 'arm-swing'?"),
     (["run", "nothing-like-it"], "no experiment is called 'nothing-like-it'"),
     (["bench", "--rounds", "0"], "--rounds must be at least 1"),
+    (["bench", "nonsense"], "invalid choice 'nonsense'"),
+    (["run"], "Missing from palpate run: EXPERIMENT"),
+    (["touch", "nowhere"], "no scene is called 'nowhere'"),
+    (["touch", "--device", "pointr"], "did you mean 'pointer'?"),
+    (["touch", "--host", "10.1.2.3"], "listening on 10.1.2.3 is not supported yet"),
+    (["touch", "--host", "here"], "'here' is not an address"),
+    (["replay", "missing.mcap"], "missing.mcap"),
+    (["recover", "missing.mcap"], "missing.mcap"),
+    (["export", "missing.mcap"], "missing.mcap"),
 ])  # fmt: skip
 def test_a_wrong_call_is_one_line_and_exit_2(arguments, message, capsys):
     assert cli.main(arguments) == 2
@@ -68,11 +88,28 @@ def test_an_unwritable_folder_is_one_line_and_exit_2(capsys):
 
 
 def test_listings(capsys):
-    assert cli.main(["experiments"]) == 0
-    assert "arm-swing" in capsys.readouterr().out
-    for group in ("scenes", "devices"):
+    for group, names in {"experiments": ("arm-swing", "arm-line"), "scenes": ("arm", "arm-line", "arm-rest"),
+                         "devices": ("pointer", "scripted", "null")}.items():  # fmt: skip
         assert cli.main([group]) == 0
-        assert f"no {group} yet" in capsys.readouterr().out
+        out = capsys.readouterr().out
+        assert all(name in out for name in names)
+
+
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("palpate 0.")
+
+
+def test_arm_line_reproduces_the_published_scene_and_its_recording_opens(tmp_path):
+    """Acceptance item 16, through the same tick as a live session."""
+    from palpate.record.reader import Recording
+
+    assert cli.main(["run", "arm-line", "--out", str(tmp_path)]) == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert {c["name"]: c["passed"] for c in report["claims"]}["first contact of link 2 with the obstacle"]
+    with Recording(tmp_path / report["recordings"][0]) as recording:
+        assert recording.count == 2000
+        assert recording.hello["scene"] == "arm-line"
 
 
 def test_doctor_speaks_of_everything_it_promises(capsys):

@@ -43,7 +43,7 @@ def forward_dynamics_entry(address, q, v, tau, wrenches, a):
         return bad
     if m.axis_v.shape[0] == m.nv:
         aba(m, q, v, tau, wrenches, w, a)
-        return FINE
+        return FINE if finite(a) else SINGULAR
     # mimic joints tie axes of different links together: a tree no more, so solve with the dense matrix
     a[:] = 0.0
     rnea(m, q, v, a, wrenches, w, w.h)

@@ -7,7 +7,7 @@ joints are not part of these equations: the World applies them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,7 +62,7 @@ def _wrenches(model: Model, wrenches: ArrayLike) -> Floats:
 def _complain(model: Model, code: int, q: Floats, x: str = "tau") -> None:
     """Raise for what an entry found wrong; q is what it was given, x the name of its third vector."""
     if code == entries.SINGULAR:
-        raise ValueError(f"the mass matrix of {model.name!r} is not positive definite here")
+        raise ValueError(f"the mass matrix of {model.name!r} is singular here: a joint moves no inertia about its axis")
     if code < 0:
         names = {entries.BAD_V: "v", entries.BAD_X: x, entries.BAD_WRENCH: "wrenches"}
         raise ValueError(f"{names[code]} holds a NaN or an infinity")
@@ -78,21 +78,17 @@ def _check(model: Model, code: int, q: Floats) -> None:
         _complain(model, code, q)
 
 
-def _dynamics(
-    entry: Callable[..., int], name: str, model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, wrenches: ArrayLike
-) -> Floats:
-    """Run one of the two dynamics.  Arrays that fit go straight in; anything else is converted, or explained."""
-    out = np.empty(model.nv)
-    try:
-        code = entry(address_of(model), q, v, x, wrenches, out)
-    except TypeError:  # a list, integers, a read-only or strided array: an entry takes none of them
-        code = BAD_SIZE
+def _second_try(
+    entry: Callable[..., int], x: str, model: Model, arguments: tuple[Any, ...], code: int, out: Floats
+) -> None:
+    """Run one of the two dynamics on converted arguments if it refused the given ones, or say what is wrong."""
+    q = arguments[0]
     if code == BAD_SIZE:
-        q, v, x = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(x, model.nv, name)
-        code = entry(address_of(model), q, v, x, _wrenches(model, wrenches), out)
+        q, v, third, wrenches = arguments
+        q, v, third = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), _vector(third, model.nv, x)
+        code = entry(address_of(model), q, v, third, _wrenches(model, wrenches), out)
     if code != FINE:
-        _complain(model, code, np.asarray(q), name)
-    return out
+        _complain(model, code, np.asarray(q), x)
 
 
 def forward_dynamics(
@@ -103,16 +99,30 @@ def forward_dynamics(
     tau       joint forces (nv,) [N m or N]; a free root's six are a (torque, force) on it in its own axes
     wrenches  (n_bodies, 6): (torque, force) on each body from the outside, world axes, at the body's origin
     """
-    wrenches = _NO_WRENCHES if wrenches is None else wrenches
-    return _dynamics(entries.forward_dynamics_entry, "tau", model, q, v, tau, wrenches)
+    out = np.empty(model.nv)
+    arguments = (q, v, tau, _NO_WRENCHES if wrenches is None else wrenches)
+    try:  # arrays that fit go straight in; a list, integers, a read-only or strided array is a TypeError
+        code = entries.forward_dynamics_entry(address_of(model), *arguments, out)
+    except TypeError:
+        code = BAD_SIZE
+    if code != FINE:
+        _second_try(entries.forward_dynamics_entry, "tau", model, arguments, code, out)
+    return out
 
 
 def inverse_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrenches: ArrayLike | None = None
 ) -> Floats:
     """tau = H a + C v + G - J^T wrenches (nv,), by recursive Newton-Euler; arguments as in forward_dynamics."""
-    wrenches = _NO_WRENCHES if wrenches is None else wrenches
-    return _dynamics(entries.inverse_dynamics_entry, "a", model, q, v, a, wrenches)
+    out = np.empty(model.nv)
+    arguments = (q, v, a, _NO_WRENCHES if wrenches is None else wrenches)
+    try:
+        code = entries.inverse_dynamics_entry(address_of(model), *arguments, out)
+    except TypeError:
+        code = BAD_SIZE
+    if code != FINE:
+        _second_try(entries.inverse_dynamics_entry, "a", model, arguments, code, out)
+    return out
 
 
 def bias(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
@@ -161,12 +171,16 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Floats:
 
 def center_of_mass(model: Model, q: ArrayLike) -> Floats:
     """The common centre of mass (3,) in the world [m]."""
+    if model.mass <= 0.0:
+        raise ValueError(f"{model.name!r} has no mass, hence no centre of mass")
     return _motion(model, q, np.zeros(model.nv))[2:5]
 
 
 def integrate(model: Model, q: ArrayLike, v: ArrayLike, dt: float) -> Floats:
     """q after following v for dt [s]: quaternions turn by the exponential, free joints along their screw."""
     q, v, out = _vector(q, model.nq, "q"), _vector(v, model.nv, "v"), np.empty(model.nq)
+    if not np.isfinite(dt):
+        raise ValueError(f"dt must be finite, got {dt}")
     _check(model, entries.integrate_entry(address_of(model), q, v, float(dt), out), q)
     return out
 
@@ -196,13 +210,19 @@ def inverse_kinematics(
     tolerance  on the length of the remaining twist (rad and m)
     Damped least squares; it reports failure (`converged` False, with the best q) and never raises for a far target.
     """
+    if iterations < 1 or not tolerance > 0.0:
+        raise ValueError(f"iterations must be at least 1 and tolerance positive, got {iterations} and {tolerance}")
     row = model.body(body)
     best = np.clip(_vector(q, model.nq, "q"), model.lower, model.upper)
     position_only = not isinstance(target, Transform) and np.shape(target) == (3,)
     if position_only:
         X = Transform(p=vector3(target, "target"))  # type: ignore[arg-type]
+    elif isinstance(target, Transform):
+        X = target
+    elif np.shape(target) == (4, 4):
+        X = Transform.from_matrix(target)
     else:
-        X = target if isinstance(target, Transform) else Transform.from_matrix(target)
+        raise ValueError(f"a target is a Transform, a (4, 4) matrix or a position (3,), got shape {np.shape(target)}")
     goal, point = np.array([*X.p, *X.R.wxyz]), _vector(at_body, 3, "at_body")
     lower, upper = model.lower.copy(), model.upper.copy()  # entries take writable arrays only
     code, error, used = entries.inverse_kinematics_entry(

@@ -70,7 +70,9 @@ def address_of(model: Model) -> int:
     """Where compiled code finds the model and the calling thread's scratch (kernels run without the GIL)."""
     thread = get_ident()
     try:
-        return model._scratch[thread].address
+        return model._scratch[thread]
     except KeyError:
-        model._scratch[thread] = Block(model.arrays, workspace(model))
-        return model._scratch[thread].address
+        block = Block(model.arrays, workspace(model))
+        model._blocks.append(block)  # keeps it alive as long as the model
+        model._scratch[thread] = block.address
+        return block.address

@@ -7,7 +7,6 @@ planar and composite joints are several such axes on one link: a true joint of t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,7 +15,10 @@ import numpy as np
 from palpate.conventions import GRAVITY
 from palpate.model.description import NEGLIGIBLE_GYRATION, WORLD_NAME, Joint, ModelError, MultiBody
 from palpate.model.model import CHAIN, FREE, PRISMATIC, REVOLUTE, SPHERICAL, Model, ModelArrays
-from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3, vector3
+from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3, skew, vector3
+
+# An inertia about a joint's axis below this part of the moved body's whole inertia and mass is rounding, not physics.
+NEGLIGIBLE_INERTIA = 1e-15
 
 X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
@@ -270,31 +272,54 @@ def _merge(multibody: MultiBody | Sequence[MultiBody]) -> MultiBody:
 
 
 def _check_inertias(arrays: ModelArrays, links: list[_Link], names: list[str]) -> None:
-    """Every joint must move something with inertia, or it has an acceleration without end.
+    """Every joint must move something with inertia about its axes, or it has an acceleration without end.
 
-    Looks at each link as if all joints beyond it were locked, about its own axes at q = 0: a necessary condition that
-    catches massless ends of chains, which is what files get wrong.
+    Looks at each joint as if all beyond it were locked, at q = 0: its block S^T Ic S of the mass matrix must be
+    positive definite.  A necessary condition; it catches massless ends of chains and point masses on their own axis.
     """
-    n = len(links)
-    mass = np.array([link.mass for link in links])
-    spin = np.array([np.trace(link.inertia) for link in links])
-    for i in range(n - 1, 0, -1):
+    frames, composite = [IDENTITY], [np.zeros((6, 6)) for _ in links]
+    for i, link in enumerate(links[1:], start=1):
+        lowest = float(np.linalg.eigvalsh(link.inertia_com())[0])
         # a loader lets single bodies pass with a warning; what moves as one must be physical
-        lowest = float(np.linalg.eigvalsh(links[i].inertia_com())[0])
-        if lowest < -1e-9 * float(np.abs(links[i].inertia).max()) - NEGLIGIBLE_GYRATION * links[i].mass:
+        if lowest < -1e-9 * float(np.abs(link.inertia).max()) - NEGLIGIBLE_GYRATION * link.mass:
             raise ModelError(f"joint {names[i - 1]!r} moves the negative principal moment {lowest:.3g} kg m^2")
-        mass[links[i].parent] += mass[i]
-        spin[links[i].parent] += spin[i] + mass[i] * 1e-12
-    first_v = arrays.axis_v[arrays.axis_begin[1:]]  # shared by a joint and those that mimic it, which move together
-    moved_mass, moved_spin = np.bincount(first_v, mass[1:]), np.bincount(first_v, spin[1:])
-    for i, v in enumerate(first_v, start=1):
-        axes = slice(arrays.axis_begin[i], arrays.axis_begin[i] + arrays.axis_count[i])
-        slides = arrays.kind[i] == FREE or (arrays.axis_kind[axes] == PRISMATIC).any()
-        lacking = moved_mass[v] <= 0.0 and (slides or moved_spin[v] <= 0.0)
-        if lacking and not (arrays.armature[axes] > 0.0).all():
+        X = frames[link.parent]
+        for axis in link.axes:
+            X = X @ axis.X
+        frames.append(X)
+        c, R = X.apply(link.com()), X.R.matrix()
+        I = R @ link.inertia_com() @ R.T + link.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
+        composite[i] = np.block([[I, link.mass * skew(c)], [link.mass * skew(c).T, link.mass * np.eye(3)]])
+    for i in range(len(links) - 1, 0, -1):
+        composite[links[i].parent] += composite[i]
+    together: dict[int, float] = {}  # velocity -> inertia of all joints that share it: a joint and those that mimic it
+    for i in range(1, len(links)):
+        S = _motion_at_zero(links, frames, i)
+        block = S.T @ composite[i] @ S + np.diag([axis.armature for axis in links[i].axes])
+        p = np.array(frames[i].p)
+        about = composite[i][:3, :3] - composite[i][3, 3] * ((p @ p) * np.eye(3) - np.outer(p, p))
+        size = abs(float(np.trace(about))) + float(composite[i][3, 3])
+        least = float(np.linalg.eigvalsh(block)[0])
+        v = links[i].axes[0].v
+        together[v] = together.get(v, 0.0) + (least if least > NEGLIGIBLE_INERTIA * size else 0.0)
+    for i in range(1, len(links)):
+        if together[links[i].axes[0].v] <= 0.0:
             raise ModelError(
-                f"joint {names[i - 1]!r} moves nothing that has mass or inertia; give its body a mass, the joint an "
-                "armature, or fix it"
+                f"joint {names[i - 1]!r} moves nothing that has inertia about its axis; give its body a mass and an "
+                "inertia, the joint an armature, or fix it"
             )
-    if not math.isfinite(mass.sum()):
-        raise ModelError("the masses are not finite")
+
+
+def _motion_at_zero(links: list[_Link], frames: list[Transform], i: int) -> np.ndarray:
+    """S (6, n) of link i at q = 0, about the world's origin."""
+    link, columns = links[i], []
+    if link.kind != CHAIN:
+        R, p = frames[i].R.matrix(), np.array(frames[i].p)
+        turning = np.vstack([R, skew(p) @ R])
+        return turning if link.kind == SPHERICAL else np.hstack([turning, np.vstack([np.zeros((3, 3)), R])])
+    X = frames[link.parent]
+    for axis in link.axes:
+        X = X @ axis.X
+        z = X.R.apply(Z_AXIS)
+        columns.append(np.r_[z, np.cross(X.p, z)] if axis.kind == REVOLUTE else np.r_[0.0, 0.0, 0.0, z])
+    return np.array(columns).T

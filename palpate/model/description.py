@@ -11,6 +11,7 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -235,6 +236,8 @@ class Joint:
         """`lower` or `upper` as one number per coordinate; quaternions have no limits."""
         count = len(self.steps) or JOINT_KINDS[self.kind][0]
         if self.kind in ("spherical", "free"):
+            if np.isfinite(np.asarray(getattr(self, what), dtype=float)).any():
+                raise ModelError(f"joint {self.name!r}: a {self.kind} joint cannot have limits")
             return (-math.inf if what == "lower" else math.inf,) * count
         return self._spread(what, count)
 
@@ -282,9 +285,14 @@ class MultiBody:
         seen: set[str] = set()
         for name in names:
             if name in seen:
-                raise ModelError(f"{self.name!r} has two of the {what} name {name!r}")
+                raise ModelError(f"{self.name!r} has two of the {what} name {name!r}; prefixed() renames a part")
             seen.add(name)
         return seen
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("arrays", "nq", "nv", "n_bodies"):  # what functions of a Model ask for first
+            raise TypeError(f"{self.name!r} is a description: compile it first, model = palpate.compile(...)")
+        raise AttributeError(f"'MultiBody' object has no attribute {name!r}")
 
     @property
     def mass(self) -> float:

@@ -86,12 +86,13 @@ class Model:
     friction: Floats = field(repr=False)  # (nv,) dry
     _neutral: Floats = field(repr=False)
     _joint_of_body: dict[str, Joint] = field(repr=False)
-    _scratch: dict[int, Any] = field(
-        default_factory=dict, repr=False
-    )  # thread id -> its Block, see dynamics/workspace.py
+    # thread id -> address of its scratch, and what keeps that alive (dynamics/workspace.py)
+    _scratch: dict[int, Any] = field(default_factory=dict, repr=False)
+    _blocks: list[Any] = field(default_factory=list, repr=False)
 
     @property
     def has_mimic(self) -> bool:
+        """True if a joint follows another, so that there are more axes than velocities."""
         return len(self.arrays.axis_v) != self.nv
 
     @property

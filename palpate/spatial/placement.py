@@ -126,6 +126,7 @@ class Rotation:
         ])  # fmt: skip
 
     def inv(self) -> Rotation:
+        """The turn back."""
         w, x, y, z = self.wxyz
         return Rotation((w, -x, -y, -z))
 
@@ -167,6 +168,7 @@ class Transform:
         return X
 
     def inv(self) -> Transform:
+        """X_ba: frame a seen from frame b."""
         R = self.R.inv()
         return Transform(R, tuple(-R.apply(self.p)))
 

@@ -92,6 +92,23 @@ def test_wrong_arguments_of_the_other_functions(model, state):
         pp.inverse_kinematics(model, 1, np.ones((4, 4)), q)
 
 
+def test_a_description_says_that_it_wants_to_be_compiled():
+    with pytest.raises(TypeError, match="'puma560' is a description: compile it first"):
+        pp.forward_dynamics(pp.models.puma560(), [0] * 6, [0] * 6, [0] * 6)
+    with pytest.raises(TypeError, match="compile it first"):
+        pp.mass_matrix(pp.models.puma560(), [0] * 6)
+
+
+def test_numbers_that_make_no_sense_are_refused(model, state):
+    q, v, _ = state
+    with pytest.raises(ValueError, match="dt must be finite"):
+        pp.integrate(model, q, v, float("nan"))
+    with pytest.raises(ValueError, match="iterations must be at least 1"):
+        pp.inverse_kinematics(model, 1, (0, 0, 0), q, iterations=0)
+    with pytest.raises(ValueError, match=r"a \(4, 4\) matrix or a position \(3,\)"):
+        pp.inverse_kinematics(model, 1, (0, 0), q)
+
+
 def test_every_public_name_is_there_and_documented():
     for name in pp.__all__:
         assert getattr(pp, name).__doc__, name

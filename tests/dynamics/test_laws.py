@@ -91,11 +91,10 @@ def test_momentum_is_conserved_under_internal_forces(rng):
         q, v, tau = random_state(rng, model)
         tau[:6] = 0.0
         a = pp.forward_dynamics(model, q, v, tau)
-        # J of momentum is linear in v at fixed q: rate = (h(q(t), v(t)))' by central differences
         eps = 1e-5
         h = [pp.momentum(model, pp.integrate(model, q, v + 0.5 * t * a, t), v + t * a) for t in (-eps, eps)]
-        linear_only = (h[1] - h[0]) / (2 * eps)
-        assert np.abs(linear_only).max() < 1e-6
+        # relative to the momentum that the links exchange: the largest joint force
+        assert np.abs(h[1] - h[0]).max() / (2 * eps) < 1e-7 * max(1.0, np.abs(tau).max(), np.abs(a).max())
 
 
 def test_momentum_rate_is_the_outside_force_and_its_moment_about_the_centre_of_mass(rng):

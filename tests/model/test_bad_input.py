@@ -49,10 +49,17 @@ DESCRIPTIONS = {
     "centre of mass of wrong shape": (
         lambda: body(com=(1, 2)), "body 'b': centre of mass must be three finite numbers, got [1.0, 2.0]"),
     "nothing to move": (
-        lambda: compiled(joint(), bodies=[pp.Body("b")]), "joint 'j' moves nothing that has mass or inertia"),
+        lambda: compiled(joint(), bodies=[pp.Body("b")]), "joint 'j' moves nothing that has inertia about its axis"),
     "nothing to slide": (
         lambda: compiled(joint(kind="prismatic"), bodies=[pp.Body("b", inertia=(1, 1, 1))]),
-        "joint 'j' moves nothing that has mass or inertia"),
+        "joint 'j' moves nothing that has inertia about its axis"),
+    "a point mass on its own axis": (
+        lambda: compiled(joint(), bodies=[pp.Body("b", 1.0)]), "joint 'j' moves nothing that has inertia about its axis"),
+    "a point mass on a ball joint": (
+        lambda: compiled(joint(kind="spherical"), bodies=[pp.Body("b", 1.0, (0, 0, -1))]),
+        "joint 'j' moves nothing that has inertia about its axis"),
+    "limits of a ball joint": (
+        lambda: joint(kind="spherical", upper=1.0), "joint 'j': a spherical joint cannot have limits"),
     "negative where it moves": (
         lambda: compiled(joint(), bodies=[body(inertia=(-1, 1, 1), check=False)]),
         "joint 'j' moves the negative principal moment -1 kg m^2"),
