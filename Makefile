@@ -14,22 +14,28 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations at once in one .venv would break it
 .DELETE_ON_ERROR:
-.PHONY: help run test test-suite test-bounds test-nojit lint types docs bench doctor clean distclean
+.PHONY: help run page test test-web test-suite test-bounds test-nojit lint types docs bench doctor clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(VENV)/.installed ## the demonstration: an arm swings, report and figures in out/arm-swing
-	$(BIN)/palpate run arm-swing --out out/arm-swing
+run: $(VENV)/.installed page ## opens the page: drag a robot arm in the browser (Ctrl-C ends)
+	$(BIN)/palpate touch
 
-test: test-suite test-bounds test-nojit ## all tests: compiled, with bounds checks, and kernel coverage
+page: | $(VENV)/.made ## the page, from web/ into palpate/page/static; nothing to do unless web/ changed
+	@$(BIN)/python web/build_page.py
 
-test-suite: $(VENV)/.installed-dev ## the whole suite, compiled
+test: test-suite test-bounds test-nojit test-web ## all tests: compiled, with bounds checks, kernel coverage, and the page's own
+
+test-web: page ## the page's TypeScript: types and unit tests
+	$(BIN)/python web/build_page.py --check
+
+test-suite: $(VENV)/.installed-dev page ## the whole suite, compiled
 	$(BIN)/python -m pytest $(XDIST) $(ARGS)
 
-# Compiled code does not check indices by itself. palpate/jit.py keeps these kernels in a cache folder of their own.
+# Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
 test-bounds: $(VENV)/.installed-dev ## the suite without its slow tests, every array index checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy" $(ARGS)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not browser" $(ARGS)
 
 # Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
 test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
@@ -53,7 +59,7 @@ doctor: $(VENV)/.installed ## what this machine can do
 	$(BIN)/palpate doctor
 
 clean: ## remove caches and what was built; keeps .venv and out
-	rm -rf build dist docs/_build htmlcov .coverage .coverage.* *.egg-info
+	rm -rf build dist docs/_build palpate/page/static web/node_modules htmlcov .coverage .coverage.* *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
@@ -39,17 +40,37 @@ def _clock() -> Finding:
     )
 
 
-def _wake_ups() -> Finding:
-    """How late a thread wakes from 1 ms sleeps, over a quarter of a second."""
-    late, due = [], time.perf_counter()
-    for _ in range(250):
-        due += 1e-3
-        time.sleep(max(0.0, due - time.perf_counter()))
-        late.append((time.perf_counter() - due) * 1e6)
-    late.sort()
-    return Finding(
-        late[-3] < 1000, "wake-ups", f"1 ms sleeps end {late[125]:.0f} us late (median), {late[-3]:.0f} us (99 %)"
-    )
+def _servo(fifo: bool) -> Finding:
+    """How late the ticks of a real servo begin, over half a second; compiles nothing."""
+    from palpate.bench.servo import lateness
+    from palpate.jit import cache_dir
+
+    folder = cache_dir()
+    if folder is None or not list(folder.rglob("loop.servo_loop*.nbc")):
+        return Finding(False, "servo", "not measured: its kernels are not compiled yet (`palpate doctor --warm`)")
+    row = lateness(1000, 0.5, fifo)
+    text = (f"1 kHz for 0.5 s: ticks began {row['p50_us']:.0f} us late (median), {row['p99_us']:.0f} us (99 %), "
+            f"{row['max_us']:.0f} us (worst); {100 * row['late_fraction']:.1f} % missed their time")  # fmt: skip
+    return Finding(row["late_fraction"] < 0.01, "servo", text)
+
+
+def _page() -> Finding:
+    import webbrowser
+
+    built = (Path(__file__).parent / "page" / "static" / "index.html").exists()
+    if not built:
+        return Finding(False, "page", "not built: `make page`")
+    try:
+        return Finding(True, "page", f"built; opens in {webbrowser.get().name}")
+    except webbrowser.Error:
+        return Finding(False, "page", "built; no browser found here, so open the address that `palpate touch` prints")
+
+
+def _devices() -> Finding:
+    from palpate.haptics.devices import DEVICES
+    from palpate.registry import everything
+
+    return Finding(True, "devices", ", ".join(everything(DEVICES, "devices")))
 
 
 def _scheduling() -> Finding:
@@ -78,7 +99,7 @@ def _cache() -> Finding:
 
 
 def examine() -> Iterator[Finding]:
-    """One finding after another; nothing here needs more than a second."""
+    """One finding after another; nothing here takes more than a few seconds."""
     yield Finding(sys.version_info >= (3, 11), "python", f"{platform.python_version()} on {platform.system()} "
                   f"{platform.machine()}, {os.cpu_count()} cores")  # fmt: skip
     supported = platform.system() == "Linux" and platform.machine() == "x86_64"
@@ -89,15 +110,19 @@ def examine() -> Iterator[Finding]:
         found = _installed(name)
         yield Finding(bool(found), name, f"{found} ({use})" if found else f"not installed ({use})")
     yield _clock()
-    yield _wake_ups()
-    yield _scheduling()
+    scheduling = _scheduling()
+    yield scheduling
     yield _cache()
+    yield _servo(fifo=scheduling.ok)
+    yield _devices()
+    yield _page()
 
 
 def warm_up(console: Console) -> None:
     """Compile every entry, or load it from the cache, with a bar that says which."""
     import palpate.bench.loops
-    import palpate.dynamics.entries  # noqa: F401
+    import palpate.dynamics.entries
+    import palpate.runtime.loop  # noqa: F401
     from palpate.jit import compile_listener, entries
 
     began = time.perf_counter()

@@ -115,7 +115,7 @@ def test_arm_line_reproduces_the_published_scene_and_its_recording_opens(tmp_pat
 def test_doctor_speaks_of_everything_it_promises(capsys):
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out
-    for topic in ("python", "numba", "clock", "wake-ups", "scheduling", "kernels"):
+    for topic in ("python", "numba", "clock", "scheduling", "kernels", "servo", "devices", "page"):
         assert topic in out
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
-import palpate
 from palpate.conventions import WORLD
 from palpate.frame import COUNTERS, LATENESS_EDGES_US
 from palpate.model.shapes import Shape
@@ -30,7 +30,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
     model = scene.model
     bodies = {b.name: b for b in model.description.bodies}
     return {
-        "palpate": palpate.__version__,
+        "palpate": version("palpate"),
         "mode": mode,
         "scene": scene.name,
         "title": scene.title,

@@ -207,8 +207,13 @@ class Session:
                 except ChildError as error:
                     self._note(f"the page: {error}")
             if self.recorder is not None and not self.recorder.alive:
-                self._note("the recorder ended; the servo goes on, nothing more is recorded "
-                           "(`palpate recover` reads what it left)")  # fmt: skip
+                try:
+                    self.recorder.answer("done", 1.0)
+                    why = "it was asked to"
+                except ChildError as error:
+                    why = str(error)
+                self._note(f"the recorder ended ({why}); the servo goes on, nothing more is recorded "
+                           f"(`palpate recover {self._record}` reads what it left)")  # fmt: skip
                 self.recorder.end()
                 self.recorder = None
 

@@ -20,7 +20,7 @@ from palpate.runtime.children import Child, ChildError
 from palpate.runtime.session import Session
 from palpate.scenes.arm import arm, arm_at_rest
 
-pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 needs_page = pytest.mark.skipif(not STATIC.exists(), reason="the page is not built: make page")
 

@@ -1,0 +1,26 @@
+"""Recordings: MCAP files that hold every frame of a session, and what can be done with them.
+
+    writer.py    frames -> file, chunk by chunk
+    reader.py    file, finished or crashed -> frames
+    recover.py   crashed file -> proper file
+    export.py    file -> CSV, Parquet, joint trajectory
+    wire.py      frame <-> protobuf message
+    container.py the MCAP records that these need
+
+A file holds, in this order: the scene description (attachment scene.json), the metadata record "palpate" (format,
+version, clocks), the schema and channel of the topic /frame, chunks of frames, the metadata record "palpate.end"
+(frames, lost) and the summary.  A frame is a protobuf message palpate.Frame, whose descriptor is in the file:
+
+    log_time       when the tick began, Unix clock [ns]: the frame's wall_ns + the file's clock_offset_ns
+    publish_time   simulated time [ns]
+    sequence       the tick's number, modulo 2^32
+
+wall_ns is of the monotonic clock, whose offset to the Unix clock is measured once, when the file is opened, so that a
+correction of the Unix clock never makes time jump in a recording.  In a recording made as fast as possible, wall_ns is
+simulated time; its clock is called "simulated", its offset is when the file was opened, and all players show it at its
+own pace.
+"""
+
+
+class RecordError(ValueError):
+    """A recording cannot be written, read or exported; one line that says why and what to do."""

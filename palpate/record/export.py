@@ -1,0 +1,173 @@
+"""File -> what other programs read: CSV, Parquet, joint trajectory.
+
+CSV and Parquet have one row for each frame and the same columns; numbers are written so that they read back as the
+same bits.  The trajectory is the message trajectory_msgs/JointTrajectory of ROS as JSON, of the last run: from the
+last reset on, without pauses.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from palpate.frame import Field
+from palpate.record import RecordError
+from palpate.record.reader import Recording
+
+FORMATS = ("csv", "parquet", "trajectory")
+FIRST = ("time_s", "tick", "wall_ns", "state")  # columns that come first
+DERIVED = ("pose", "lateness")  # left out unless everything is asked for: long, and follow from the rest
+AXES = ("x", "y", "z")
+ENERGIES = ("kinetic", "potential", "hand")
+POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+Progress = Callable[[float], None]  # told how much is done, 0 to 1
+
+
+class Column(NamedTuple):
+    """One column: which word of a frame, and what it is called and is."""
+
+    name: str
+    word: int
+    kind: str  # "i" int64, "f" float64
+
+
+def export(
+    path: str | Path, out: str | Path, format: str = "csv", everything: bool = False, progress: Progress | None = None
+) -> int:
+    """Write a recording as `format` into `out`; returns how many frames, or points of a trajectory, it has.
+
+    `everything` adds the poses of all bodies and the lateness histogram to CSV and Parquet.
+    """
+    if format not in FORMATS:
+        raise RecordError(f"no format is called {format!r}; there are: {', '.join(FORMATS)}")
+    with Recording(path) as recording:
+        if Path(out).resolve() == recording.path.resolve():
+            raise RecordError(f"{out} is the recording itself; choose another name")
+        if recording.count == 0:
+            raise RecordError(f"{path} holds no frames")
+        if format == "csv":
+            return _csv(recording, Path(out), everything, progress)
+        if format == "parquet":
+            return _parquet(recording, Path(out), everything, progress)
+        return _trajectory(recording, Path(out), progress)
+
+
+def columns(recording: Recording, everything: bool = False) -> list[Column]:
+    """The columns of CSV and Parquet: FIRST, then the fields of the frame in their order."""
+    layout = recording.layout
+    fields = {field.name: field for field in layout.fields}
+    names = [*FIRST, *(n for n in fields if n not in FIRST and (everything or n not in DERIVED))]
+    return [
+        Column(label, layout.offset[name] + i, fields[name].kind)
+        for name in names
+        for i, label in enumerate(_labels(recording, fields[name]))
+    ]
+
+
+def _labels(recording: Recording, field: Field) -> list[str]:
+    """What the numbers of one field are called."""
+    hello, n = recording.hello, recording.layout.length[field.name]
+    if not field.shape:
+        return [field.name]
+    if field.name in ("q", "plan_q", "v", "tau") and len(hello.get("joints", ())) == n:
+        return [f"{field.name}.{joint}" for joint in hello["joints"]]
+    if field.name == "counters" and len(hello.get("counters", ())) == n:
+        return [f"counter.{counter}" for counter in hello["counters"]]
+    if field.name == "pose" and 7 * len(hello.get("bodies", ())) == n:
+        return [f"pose.{body['name']}.{part}" for body in hello["bodies"] for part in POSE]
+    if field.name == "energy" and n == len(ENERGIES):
+        return [f"energy_{part}" for part in ENERGIES]
+    if n == len(AXES) and field.kind == "f":
+        return [f"{field.name}_{axis}" for axis in AXES]
+    return [f"{field.name}.{i}" for i in range(n)]
+
+
+def _blocks(recording: Recording, progress: Progress | None) -> Iterator[np.ndarray]:
+    """Frames (n, words), a chunk at a time."""
+    for number, block in enumerate(recording.blocks(), 1):
+        if len(block.words):
+            yield block.words
+        if progress:
+            progress(number / recording.n_chunks)
+
+
+def _column(block: np.ndarray, column: Column) -> np.ndarray:
+    values = np.ascontiguousarray(block[:, column.word])
+    return values.view(np.float64) if column.kind == "f" else values
+
+
+def _csv(recording: Recording, out: Path, everything: bool, progress: Progress | None) -> int:
+    wanted = columns(recording, everything)
+    with open(out, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")  # writes floats with repr: the shortest that reads back the same
+        writer.writerow(column.name for column in wanted)
+        for block in _blocks(recording, progress):
+            writer.writerows(zip(*(_column(block, column).tolist() for column in wanted)))
+    return recording.count
+
+
+def _parquet(recording: Recording, out: Path, everything: bool, progress: Progress | None) -> int:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise RecordError("exporting Parquet needs pyarrow: pip install pyarrow (CSV needs nothing)") from None
+    wanted, rows = columns(recording, everything), 0
+    types: Any = {"i": pyarrow.int64(), "f": pyarrow.float64()}
+    schema = pyarrow.schema([(column.name, types[column.kind]) for column in wanted])
+    with pyarrow.parquet.ParquetWriter(out, schema) as writer:
+        waiting: list[np.ndarray] = []
+        for block in _blocks(recording, progress):
+            waiting.append(block)
+            rows += len(block)
+            if sum(map(len, waiting)) >= 65536 or rows == recording.count:  # one row group
+                whole = np.concatenate(waiting)
+                writer.write_table(pyarrow.table([_column(whole, column) for column in wanted], schema=schema))
+                waiting = []
+    return recording.count
+
+
+def _trajectory(recording: Recording, out: Path, progress: Progress | None) -> int:
+    layout, joints = recording.layout, recording.hello.get("joints", [])
+    if not layout.length.get("q") == layout.length.get("v") == len(joints) or not joints:
+        raise RecordError("a joint trajectory needs joints with one coordinate each; export CSV instead")
+    q, v = (slice(layout.offset[name], layout.offset[name] + len(joints)) for name in ("q", "v"))
+    clock = Column("time_s", layout.offset["time_s"], "f")
+    begin = _last_reset(recording, clock)
+    points, at, start, last = 0, 0, 0.0, -np.inf
+    with open(out, "w", encoding="utf-8") as file:
+        file.write(f'{{"joint_names": {json.dumps(joints)}, "points": [')
+        for block in _blocks(recording, progress):
+            times, floats = _column(block, clock), block.view(np.float64)
+            for i in range(max(begin - at, 0), len(block)):
+                if times[i] > last:
+                    start, last = (times[i] if points == 0 else start), times[i]
+                    point = {"positions": floats[i, q].tolist(), "velocities": floats[i, v].tolist(),
+                             "time_from_start": _duration(times[i] - start)}  # fmt: skip
+                    file.write((",\n" if points else "\n") + json.dumps(point))
+                    points += 1
+            at += len(block)
+        file.write("\n]}\n")
+    return points
+
+
+def _last_reset(recording: Recording, clock: Column) -> int:
+    """The first frame of the last run: where simulated time went back for the last time."""
+    begin, at, last = 0, 0, -np.inf
+    for block in recording.blocks():
+        times = np.concatenate(([last], _column(block.words, clock)))
+        back = np.flatnonzero(np.diff(times) < 0)
+        begin = at + int(back[-1]) if len(back) else begin
+        at, last = at + len(block.words), times[-1]
+    return begin
+
+
+def _duration(seconds: float) -> dict[str, int]:
+    """builtin_interfaces/Duration"""
+    nanoseconds = round(seconds * 1e9)
+    return {"sec": nanoseconds // 1_000_000_000, "nanosec": nanoseconds % 1_000_000_000}

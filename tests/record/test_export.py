@@ -1,0 +1,113 @@
+"""Export: the right columns, and numbers that read back as the same bits."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+from sample_recordings import HUMANOID, SMALL, frames, recording
+
+from palpate.frame import COUNTERS
+from palpate.record import RecordError
+from palpate.record.export import columns, export
+from palpate.record.reader import Recording
+
+COLUMNS = [
+    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand_body", "tick_us",
+    *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
+    *(f"{part}_{axis}" for part in ("hand_point", "hand_target", "hand_force") for axis in "xyz"),
+    "hand_age_s", "energy_kinetic", "energy_potential", "energy_hand",
+]  # fmt: skip
+
+
+def test_csv_has_one_row_a_frame_and_every_bit(tmp_path):
+    words = frames(45)
+    words[3, SMALL.offset["q"]] = np.float64(0.1 + 0.2).view(np.int64)
+    words[4, SMALL.offset["q"]] = np.float64(5e-324).view(np.int64)
+    words[5, SMALL.offset["wall_ns"]] = 2**62 + 1
+    told = []
+    assert export(recording(tmp_path / "a.mcap", words), tmp_path / "a.csv", progress=told.append) == 45
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == COLUMNS
+    assert len(rows) == 45
+    for row, frame in zip(rows, words, strict=True):
+        values = SMALL.unpack(frame)
+        assert [int(x) for x in row[1:13]] == [values["tick"], values["wall_ns"], values["state"],
+                                               *values["counters"], values["hand_body"]]  # fmt: skip
+        floats = [values["time_s"], values["tick_us"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
+                  *values["hand_point"], *values["hand_target"], *values["hand_force"], values["hand_age_s"],
+                  *values["energy"]]  # fmt: skip
+        assert [float(x) for x in (row[0], *row[13:])] == floats  # exactly
+    assert rows[3][14] == "0.30000000000000004"
+    assert told == [1 / 3, 2 / 3, 1.0]
+
+
+def test_csv_writes_what_is_not_a_number_and_what_is_infinite(tmp_path):
+    words = frames(1)
+    words[0, SMALL.offset["q"] :][:2] = np.array([np.nan, -np.inf]).view(np.int64)
+    export(recording(tmp_path / "a.mcap", words), tmp_path / "a.csv")
+    row = (tmp_path / "a.csv").read_text().splitlines()[1].split(",")
+    assert row[14:16] == ["nan", "-inf"]
+
+
+def test_everything_adds_poses_and_lateness(tmp_path):
+    with Recording(recording(tmp_path / "a.mcap", frames(2))) as back:
+        names = [column.name for column in columns(back, everything=True)]
+        assert set(COLUMNS) < set(names)
+        assert len(names) == SMALL.words == len({column.word for column in columns(back, everything=True)})
+        assert {"pose.world.x", "pose.fore.qz", "lateness.0", "lateness.13"} <= set(names)
+
+
+def test_joints_with_several_coordinates_are_numbered(tmp_path):
+    path = recording(tmp_path / "a.mcap", frames(2, HUMANOID), HUMANOID)
+    with Recording(path) as back:
+        assert {"q.0", "q.38", "v.37"} <= {column.name for column in columns(back)}
+    with pytest.raises(RecordError, match="joints with one coordinate each"):
+        export(path, tmp_path / "a.json", "trajectory")
+
+
+def test_trajectory_is_a_message_of_ros_of_the_last_run(tmp_path):
+    """Two runs with a reset between them, and a pause in the second: only the second, without the pause."""
+    second = frames(30, first=100)
+    paused = np.repeat(second[10:11], 25, axis=0)
+    words = np.concatenate((frames(40, first=90), second[:10], paused, second[10:]))
+    assert export(recording(tmp_path / "a.mcap", words), tmp_path / "a.json", "trajectory") == 30
+    trajectory = json.loads((tmp_path / "a.json").read_text())
+    assert list(trajectory) == ["joint_names", "points"]
+    assert trajectory["joint_names"] == ["shoulder", "elbow"]
+    assert len(trajectory["points"]) == 30
+    for i, (point, frame) in enumerate(zip(trajectory["points"], second, strict=True)):
+        assert point["positions"] == SMALL.read(frame, "q").tolist()
+        assert point["velocities"] == SMALL.read(frame, "v").tolist()
+        assert point["time_from_start"] == {"sec": 0, "nanosec": i * 1_000_000}
+
+
+def test_parquet_has_the_same_numbers(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    words = frames(45)
+    assert export(recording(tmp_path / "a.mcap", words), tmp_path / "a.parquet", "parquet") == 45
+    table = parquet.read_table(tmp_path / "a.parquet")
+    assert table.column_names == COLUMNS
+    assert table["tick"].to_pylist() == list(range(45))
+    assert table["q.elbow"].to_pylist() == [SMALL.read(frame, "q")[1] for frame in words]
+
+
+def test_parquet_without_pyarrow_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(RecordError, match="pip install pyarrow"):
+        export(recording(tmp_path / "a.mcap", frames(3)), tmp_path / "a.parquet", "parquet")
+    assert not (tmp_path / "a.parquet").exists()
+
+
+def test_wrong_calls_are_one_line(tmp_path):
+    path = recording(tmp_path / "a.mcap", frames(3))
+    with pytest.raises(RecordError, match="'xls'; there are: csv, parquet, trajectory"):
+        export(path, tmp_path / "a.xls", "xls")
+    with pytest.raises(RecordError, match="is the recording itself"):
+        export(path, path)
+    with pytest.raises(RecordError, match="there is no file"):
+        export(tmp_path / "b.mcap", tmp_path / "b.csv")
+    with pytest.raises(RecordError, match="holds no frames"):
+        export(recording(tmp_path / "empty.mcap", frames(0)), tmp_path / "b.csv")

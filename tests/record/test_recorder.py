@@ -1,0 +1,280 @@
+"""The recorder's process: every frame, whatever ends it; what it lost is counted to the frame."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sample_recordings import SMALL, Recorder, frame, frames, hello_of
+
+from palpate.record.reader import Recording
+from palpate.record.recover import recover
+from palpate.record.writer import FrameWriter
+from palpate.runtime.recorder import CHUNK_S, POLL_S, follow
+from palpate.runtime.ring import Follower, Ring
+
+LOST_AT_MOST_S = 0.1  # by kill -9: the promise
+
+
+@pytest.fixture
+def ring():
+    made = Ring.create(4096, SMALL.words)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def start(ring):
+    """Starts recorders and sees to it that none is left behind."""
+    started = []
+
+    def begin(file, **more):
+        started.append(Recorder(ring, file, **more))
+        return started[-1]
+
+    yield begin
+    for recorder in started:
+        recorder.close()
+
+
+class Producer(threading.Thread):
+    """Publishes a frame each millisecond and remembers when, as a servo would."""
+
+    def __init__(self, ring):
+        super().__init__(daemon=True)
+        self.ring, self.ended, self.published = ring, threading.Event(), []
+
+    def run(self):
+        due = time.monotonic()
+        while not self.ended.is_set():
+            words = frame(len(self.published) + 1, time.monotonic_ns())
+            self.ring.write(words)
+            self.published.append(words)
+            due = max(due + 1e-3, time.monotonic() - 5e-3)
+            time.sleep(max(due - time.monotonic(), 0.0))
+
+    def stop(self):
+        self.ended.set()
+        self.join()
+
+
+# ---- kill -9
+
+
+@pytest.mark.slow
+def test_kill_9_at_random_moments_loses_at_most_the_last_100_ms(ring, start, tmp_path):
+    """20 times.  Frame n has tick n and the time when it was published, so every frame that must be there is known."""
+    rng = np.random.default_rng(3)
+    producer = Producer(ring)
+    producer.start()
+    killed = []  # (file, first frame it should have, when it was killed [ns])
+    for batch in range(4):
+        first, paths = ring.head + 1, [tmp_path / f"{batch}-{i}.mcap" for i in range(5)]
+        recorders = [start(path, start=first) for path in paths]
+        assert [recorder.hear() for recorder in recorders] == [{"recording": str(path)} for path in paths]
+        for path, recorder, wait_s in zip(paths, recorders, rng.uniform(0.0, 0.12, 5), strict=True):
+            time.sleep(wait_s)
+            killed.append((path, first, recorder.kill()))
+    producer.stop()
+    published = np.array(producer.published)
+    published_ns = published[:, SMALL.offset["wall_ns"]]
+    for path, first, killed_ns in killed:
+        report = recover(path)
+        with Recording(report.path) as back:
+            words = np.array([*back], dtype=np.int64).reshape(-1, SMALL.words)
+        # nothing is missing in between, nothing is there twice, and every bit is right
+        assert np.array_equal(words, published[first - 1 : first - 1 + len(words)])
+        # what was published 100 ms before the kill is there; a stop of the whole machine does not count as time
+        recent = published_ns[(published_ns > killed_ns - 200_000_000) & (published_ns < killed_ns)]
+        stopped_ns = max(int(np.diff(recent, append=killed_ns).max()) - 1_000_000, 0)
+        must = int(np.sum(published_ns <= killed_ns - LOST_AT_MOST_S * 1e9 - stopped_ns))
+        assert first - 1 + len(words) >= must, f"{must - first + 1 - len(words)} frames too few in {path.name}"
+        assert report.frames == len(words)
+
+
+def test_a_frame_is_on_disk_in_time_whenever_the_recorder_looks(ring, tmp_path):
+    """The same promise without a clock: looks come every POLL_S or a little later, and each leaves no old frame."""
+    rng = np.random.default_rng(5)
+    clock, looks = [0.0], iter(rng.uniform(POLL_S, 1.25 * POLL_S, 200))
+    writer = FrameWriter(tmp_path / "a.mcap", hello_of())
+    published = []  # when, on the fake clock
+
+    def look(poll_s):
+        assert poll_s == POLL_S
+        on_disk = writer.frames
+        if on_disk < len(published):
+            assert clock[0] - published[on_disk] <= CHUNK_S + 2 * POLL_S
+        step = next(looks, None)
+        if step is None:
+            return True
+        published.extend(clock[0] + np.sort(rng.uniform(0.0, step, rng.integers(0, 30))))
+        while ring.head < len(published):
+            ring.write(frame(ring.head + 1))
+        clock[0] += step
+        return False
+
+    follow(Follower(ring, 1), writer, look, lambda **_: None, clock=lambda: clock[0])
+    assert writer.frames == len(published)
+    writer.close()
+    assert CHUNK_S + 2 * POLL_S <= LOST_AT_MOST_S
+
+
+# ---- ends of other kinds
+
+
+def test_end_of_stdin_drains_the_ring_and_closes_the_file(ring, start, tmp_path):
+    for words in frames(50, first=1):
+        ring.write(words)
+    recorder = start(tmp_path / "a.mcap")
+    assert recorder.hear() == {"recording": str(tmp_path / "a.mcap")}
+    for words in frames(2000, first=51):
+        ring.write(words)
+    assert recorder.end() == [{"done": {"frames": 2050, "lost": 0, "seconds": 2.049}}]
+    assert recorder.process.returncode == 0
+    with Recording(tmp_path / "a.mcap") as back:
+        assert (back.finished, back.lost) == (True, 0)
+        assert np.array_equal([*back], frames(2050, first=1))
+
+
+PARENT = """
+import os, sys, time
+sys.path.insert(0, sys.argv[2])
+from sample_recordings import *
+from palpate.runtime.ring import Ring
+ring = Ring.create(4096, SMALL.words)
+recorder = Recorder(ring, Path(sys.argv[1]))
+recorder.hear()
+for words in frames(500, first=1):
+    ring.write(words)
+print(recorder.process.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_death_of_the_parent_drains_the_ring_and_closes_the_file(tmp_path):
+    """The parent is killed with kill -9: the pipe closes, the ring lives on in the recorder, nobody listens."""
+    path, here = tmp_path / "a.mcap", os.path.dirname(__file__)
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, path, here], stdout=subprocess.PIPE)
+    pid = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    assert parent.stdout.read() == b""
+    parent.stdout.close()
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not Recording(path).finished:
+        time.sleep(0.01)
+    with Recording(path) as back:
+        assert back.finished
+        assert np.array_equal([*back], frames(500, first=1))
+    while time.monotonic() < deadline and os.path.exists(f"/proc/{pid}"):  # on its way out; init takes it
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals(number, ring, start, tmp_path):
+    """Ctrl-C reaches the whole terminal and is not for the recorder; SIGTERM ends it in good order."""
+    recorder = start(tmp_path / "a.mcap")
+    recorder.hear()
+    os.kill(recorder.process.pid, number)
+    if number == signal.SIGTERM:
+        assert recorder.hear() == {"done": {"frames": 0, "lost": 0, "seconds": 0.0}}
+        assert recorder.process.wait(timeout=30) == 0
+    for words in frames(10):
+        ring.write(words)
+    done = recorder.end()
+    if number == signal.SIGINT:
+        assert done == [{"done": {"frames": 10, "lost": 0, "seconds": 0.009}}]
+
+
+# ---- lost frames
+
+
+def test_overrun_is_counted_to_the_frame(tmp_path):
+    """A ring of 64 slots, and a recorder that does not look while 20 to 300 frames are published."""
+    rng = np.random.default_rng(7)
+    ring = Ring.create(64, SMALL.words)
+    published, said, follower = [0], [], Follower(ring, 1)
+    writer = FrameWriter(tmp_path / "a.mcap", hello_of())
+
+    def look(_):
+        for _ in range(rng.integers(20, 300)):
+            published[0] += 1
+            ring.write(frame(published[0]))
+        return published[0] > 3000
+
+    follow(follower, writer, look, lambda **message: said.append(message["lost"]), clock=lambda: 0.0)
+    writer.close(lost=follower.lost)
+    ring.close()
+    with Recording(tmp_path / "a.mcap") as back:
+        assert back.lost == follower.lost == said[-1] > 0
+        assert back.count + back.lost == published[0]
+        assert said == sorted(set(said))
+        ticks = np.array([SMALL.read(words, "tick") for words in back])
+        missing = np.diff(ticks, prepend=0) - 1
+        assert (missing >= 0).all()
+        assert missing.sum() == back.lost  # the last one published is never lost
+        assert all(np.array_equal(words, frame(tick)) for words, tick in zip(back, ticks, strict=True))
+
+
+def test_frames_that_were_gone_before_the_recorder_came_are_counted(ring, start, tmp_path):
+    for words in frames(10_000, first=1):
+        ring.write(words)
+    recorder = start(tmp_path / "a.mcap")
+    assert "recording" in recorder.hear()
+    lost, done = recorder.end()
+    assert done["done"]["frames"] + done["done"]["lost"] == 10_000
+    assert lost == {"lost": done["done"]["lost"]}
+    with Recording(tmp_path / "a.mcap") as back:
+        assert np.array_equal([*back], frames(10_000, first=1)[-back.count :])
+
+
+# ---- a full disk, and orders that cannot be followed
+
+
+def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, start, tmp_path):
+    path = tmp_path / "a.mcap"
+    recorder = start(path)
+    recorder.hear()
+    limit = 200_000
+    resource.prlimit(recorder.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+    words = frames(3000, first=1)
+    for one in words:
+        ring.write(one)
+    said = recorder.hear()["error"]
+    assert recorder.process.wait(timeout=30) == 2
+    with Recording(path) as back:
+        assert back.count < 3000
+        assert np.array_equal([*back], words[: back.count]) or back.count == 0
+        assert f"recording stopped: File too large; {path} holds the {back.count} frames" in said
+        assert back.whole_bytes == back.file_bytes <= limit
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(("change", "expected"), [
+    ({"path": "/nowhere/a.mcap"}, "cannot write /nowhere/a.mcap: No such file or directory"),
+    ({"frame_fd": "x"}, "the ring of frames cannot be opened"),
+    ({"frame_fd": 0}, "the ring of frames cannot be opened"),
+    ({"hello": {}}, "does not say how its frames are laid out"),
+    ({"hello": hello_of() | {"frame": hello_of()["frame"][:-1]}}, r"have \d+ words, those of the scene description"),
+    ({"clock": "sun"}, "no clock is called 'sun'"),
+    ({"start": "soon"}, "invalid literal"),
+])  # fmt: skip
+def test_orders_that_cannot_be_followed(change, expected, ring, start, tmp_path):
+    recorder = start(tmp_path / "a.mcap", **change)
+    said = recorder.hear()
+    assert list(said) == ["error"]
+    assert re.search(expected, said["error"])
+    assert recorder.process.wait(timeout=30) == 2
+    assert not (tmp_path / "a.mcap").exists()
+
+
+def test_recorder_and_player_never_load_the_compiler():
+    modules = "palpate.runtime.recorder, palpate.runtime.player, palpate.record.export, palpate.record.recover"
+    check = f"import sys, {modules}; sys.exit(any(m.split('.')[0] in ('numba', 'llvmlite') for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", check], timeout=60).returncode == 0
