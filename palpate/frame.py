@@ -21,6 +21,7 @@ COUNTERS = (
     "late",  # ticks that ended after the next was due
     "skipped",  # ticks given up because the loop was more than a tick behind
     "hand_stale",  # times a hand that held something was not heard of for 100 ms, and was let go
+    "hand_refused",  # hands whose numbers made no sense, and were let go
     "capped",  # ticks on which the pull was stretched beyond its cap
     "clamped",  # ticks on which the force to the hand was scaled to the device's limit
     "rate_limited",  # ticks on which the force to the hand was not allowed to rise as fast as it wanted
@@ -61,6 +62,7 @@ FRAME = (
     Field("hand_point", "f", (3,), "the held point, world [m]"),
     Field("hand_target", "f", (3,), "where the hand is, world [m]"),
     Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
+    Field("hand_torque", "f", (3,), "torque on the body from the hand, world [N m]"),
     Field("hand_age_s", "f", (), "from the hand's sample to this force [s]"),
     Field("energy", "f", (3,), "kinetic, potential, work of the hand so far [J]"),
 )
@@ -71,6 +73,8 @@ HAND = (
     Field("at_body", "f", (3,), "the held point in body axes [m]"),
     Field("target", "f", (3,), "where the hand is, world [m]"),
     Field("stiffness_N_m", "f", (), "of the spring between them"),
+    Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
+    Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to it; 0: it turns freely"),
 )
 
 EVENT = (

@@ -8,14 +8,16 @@ from palpate.conventions import WORLD
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get6, scale
 
+X, Y, Z, ZERO = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+
 
 @kernel
-def acceleration_per_force(m, w, link, p, direction):
-    """Linear acceleration of point p [from the reference point] of a link under a unit force there.
+def acceleration_per_wrench(m, w, link, torque, force):
+    """(angular, linear) acceleration of a link under a wrench on it, both about the reference point.
 
     U, D_inv are those of the last `aba`; overwrites u and path.
     """
-    n, f = scale(-1.0, cross(p, direction)), scale(-1.0, direction)  # pA of a force from the outside
+    n, f = scale(-1.0, torque), scale(-1.0, force)  # pA of a wrench from the outside
     depth, i = 0, link
     while i != WORLD:
         w.path[depth] = i
@@ -27,7 +29,7 @@ def acceleration_per_force(m, w, link, p, direction):
             n, f = add_scaled(n, u * w.D_inv[k], Un), add_scaled(f, u * w.D_inv[k], Uf)
             w.u[k] = u
         i = m.parent[i]
-    alpha, a = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    alpha, a = ZERO, ZERO
     for step in range(depth - 1, -1, -1):
         i = w.path[step]
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
@@ -35,13 +37,32 @@ def acceleration_per_force(m, w, link, p, direction):
             qdd = (w.u[k] - dot(Un, alpha) - dot(Uf, a)) * w.D_inv[k]
             sw, sv = get6(w.S, k)
             alpha, a = add_scaled(alpha, qdd, sw), add_scaled(a, qdd, sv)
+    return alpha, a
+
+
+@kernel
+def push_response(m, w, link, p, direction):
+    """Linear acceleration of point p [from the reference point] of a link under a unit force there."""
+    alpha, a = acceleration_per_wrench(m, w, link, cross(p, direction), direction)
     return add(a, cross(alpha, p))
+
+
+@kernel
+def twist_response(m, w, link, direction):
+    """Angular acceleration of a link under a unit torque."""
+    alpha, _ = acceleration_per_wrench(m, w, link, direction, ZERO)
+    return alpha
 
 
 @kernel
 def point_mobility(m, w, link, p):
     """W (3x3, symmetric: xx, yy, zz, xy, xz, yz) [1/kg] of point p of a link."""
-    x = acceleration_per_force(m, w, link, p, (1.0, 0.0, 0.0))
-    y = acceleration_per_force(m, w, link, p, (0.0, 1.0, 0.0))
-    z = acceleration_per_force(m, w, link, p, (0.0, 0.0, 1.0))
+    x, y, z = push_response(m, w, link, p, X), push_response(m, w, link, p, Y), push_response(m, w, link, p, Z)
+    return (x[0], y[1], z[2], x[1], x[2], y[2])
+
+
+@kernel
+def turn_mobility(m, w, link):
+    """The same for turning [1/(kg m^2)]."""
+    x, y, z = twist_response(m, w, link, X), twist_response(m, w, link, Y), twist_response(m, w, link, Z)
     return (x[0], y[1], z[2], x[1], x[2], y[2])

@@ -1,19 +1,21 @@
-"""The virtual coupling: a spring and a damper between the hand and the point it holds.
+"""The virtual coupling: springs and dampers, in all six freedoms, between the hand and the point it holds.
 
-F = K e + B (v_hand - v_point), e = x_hand - x_point capped at `cap`;  B = 2 sqrt(K m): critical for the mass m that the
-point really has there (reference, articulated bodies 3.2, 3.4).  With semi-implicit Euler it is stable while
-sqrt(K/m) dt < 2 sqrt(2) - 2.
+F = K e + B e',  e = x_hand - x_point capped at `cap`     B = 2 sqrt(K m): critical for the mass m that the point shows,
+T = K_r r + B_r (w_hand - w),  r = log(R_hand R^T)        and likewise B_r for the inertia that it shows to a turn
+
+Reference on articulated bodies 3.2, 3.4.  With semi-implicit Euler it is stable while sqrt(K/m) dt < 2 sqrt(2) - 2.
 """
 
 import math
 
 from palpate.jit import kernel
+from palpate.spatial.quaternions import matrix_quaternion, quaternion_log, quaternion_product
 from palpate.spatial.vectors import add, dot, scale, sub
 
 
 @kernel
 def effective_mass(W):
-    """The mass [kg] that a point with mobility W shows: the harmonic mean over directions; 0 before any is known."""
+    """What a point with mobility W weighs: the harmonic mean over directions; 0 before any is known."""
     trace = W[0] + W[1] + W[2]
     return 3.0 / trace if trace > 0.0 else 0.0
 
@@ -28,3 +30,12 @@ def pull(stiffness, mass, cap, target, target_velocity, point, velocity):
         e = scale(cap / length, e)
     damping = 2.0 * math.sqrt(stiffness * mass)
     return add(scale(stiffness, e), scale(damping, sub(target_velocity, velocity))), capped
+
+
+@kernel
+def turn(stiffness, inertia, target, R, omega):
+    """Torque on the body [N m] towards the orientation `target` (a quaternion) of a hand that does not spin."""
+    x = matrix_quaternion(R)
+    gap = quaternion_log(quaternion_product(target, (x[0], -x[1], -x[2], -x[3])))
+    damping = 2.0 * math.sqrt(stiffness * inertia)
+    return sub(scale(stiffness, gap), scale(damping, omega))

@@ -11,7 +11,7 @@ from palpate.model.shapes import Shape
 from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
 
-STIFFNESS_N_M = 800.0  # of a pull, unless the page asks for another (reference 3.2)
+STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
 
 
 def describe_shape(shape: Shape) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def touch(
     built = find(SCENES, "scenes", scene)()
     with Session(built, spec, page=True, record=record, host=host, port=port, say=say) as session:
         _show(session.url, browser, say)
-        say(f"servo at {built.rate_hz:g} Hz{', recording into ' + str(record) if record else ''}")
+        how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
+        say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
         _wait(threading.Event(), seconds)
     say(str(session.report))
     return 0

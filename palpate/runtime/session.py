@@ -20,10 +20,11 @@ from palpate.frame import COUNTERS, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.describe import describe
+from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
 from palpate.runtime.loop import restart, servo_loop
 from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
+from palpate.spatial.placement import Rotation
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
 WATCH_S = 0.01
@@ -87,7 +88,7 @@ class Session:
         self._playing, self._want_fifo = playing, fifo
         self.page: Child | None = None
         self.recorder: Child | None = None
-        self._stopping = threading.Event()
+        self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
         self._watch = threading.Thread(target=self._run_watch, name="watch", daemon=True)
 
@@ -109,6 +110,7 @@ class Session:
         self._began = time.monotonic()
         self._servo.start()
         self._watch.start()
+        self._scheduled.wait()
         if self._playing:
             self.play()
         return self
@@ -171,11 +173,23 @@ class Session:
             raise RuntimeError("no frame yet: the session has not been started")
         return self.engine.frame_layout.unpack(newest[1])
 
-    def hold(self, body: str, at_body: Any, target: Any, stiffness_N_m: float = 800.0) -> None:
-        """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go."""
+    def hold(
+        self,
+        body: str,
+        at_body: Any,
+        target: Any,
+        stiffness_N_m: float = STIFFNESS_N_M,
+        orientation: Rotation | None = None,
+        stiffness_Nm_rad: float = STIFFNESS_NM_RAD,
+    ) -> None:
+        """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go.
+
+        at_body [m] in body axes, target [m] in the world; with an orientation the body is turned to it as well.
+        """
         self.engine.hands.write(self.engine.hand_layout.pack(
             sent_ns=time.monotonic_ns(), body=self.scene.model.body(body), at_body=at_body, target=target,
-            stiffness_N_m=stiffness_N_m))  # fmt: skip
+            stiffness_N_m=stiffness_N_m, orientation=orientation.wxyz if orientation else (0, 0, 0, 0),
+            stiffness_Nm_rad=stiffness_Nm_rad if orientation else 0.0))  # fmt: skip
 
     def let_go(self) -> None:
         self.engine.hands.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns()))
@@ -189,6 +203,7 @@ class Session:
                 self.report.fifo = True
             except (PermissionError, AttributeError):
                 self._note("SCHED_FIFO is not permitted: ticks may be late under load")
+        self._scheduled.set()
         self.report.periods = servo_loop(self.engine.address, 0)
 
     def _run_watch(self) -> None:

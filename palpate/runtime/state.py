@@ -53,6 +53,7 @@ class Servo(NamedTuple):
     hand_point: Floats1  # (3,) world
     hand_target: Floats1  # (3,) world, smoothed
     hand_force: Floats1  # (3,) on the body
+    hand_torque: Floats1  # (3,)
     hand: Ints1  # the newest HAND message, and
     hand_f: Floats1  # the same words as floats
     event: Ints1  # the EVENT being taken, and
@@ -84,6 +85,7 @@ class Offsets(NamedTuple):
     hand_point: int
     hand_target: int
     hand_force: int
+    hand_torque: int
     hand_age_s: int
     energy: int
     sent_ns: int
@@ -91,6 +93,8 @@ class Offsets(NamedTuple):
     at_body: int
     target: int
     stiffness_N_m: int
+    orientation: int
+    stiffness_Nm_rad: int
     kind: int
     value: int
 
@@ -141,7 +145,7 @@ class Engine:
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
-            hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3),
+            hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3), hand_torque=zeros(3),
             hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
             control=control, clock=zeros(2, dtype=np.int64),
             frames=self.frames.memory, frames_f=self.frames.memory.view(np.float64),

@@ -11,10 +11,10 @@ from palpate.dynamics.aba import articulated
 from palpate.dynamics.coordinates import finite, integrate
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
-from palpate.dynamics.mobility import point_mobility
+from palpate.dynamics.mobility import point_mobility, turn_mobility
 from palpate.dynamics.rnea import rnea
 from palpate.frame import COUNTERS, FAULT
-from palpate.haptics.coupling import effective_mass, pull
+from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.safety import limit_norm, limit_rise
 from palpate.jit import kernel
 from palpate.runtime.ring_kernels import begin_write, end_write
@@ -37,9 +37,12 @@ from palpate.spatial.quaternions import matrix_quaternion
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, is_finite, rotate, scale, sub
 
 STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
-HAND_STALE, CAPPED = COUNTERS.index("hand_stale"), COUNTERS.index("capped")
+HAND_STALE, HAND_REFUSED = COUNTERS.index("hand_stale"), COUNTERS.index("hand_refused")
+CAPPED = COUNTERS.index("capped")
 CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
-STIFFEST_N_M = 1e5
+STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
+LEVER_M = 0.2  # the torque limit of a hand is its force limit at this distance
+LARGEST_SANE = 1e6  # [m, N/m, N m/rad]: no honest hand has more
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -51,17 +54,21 @@ def reset(m, s):
     s.number[TIME_S], s.number[PHASE], s.number[WORK_J], s.number[GAIN] = 0.0, 0.0, 0.0, 1.0
     s.integer[TICK], s.integer[HELD_BODY], s.integer[FAULT_AT] = 0, 0, -1
     s.hand_force[:] = 0.0
+    s.hand_torque[:] = 0.0
     s.wrenches[:, :] = 0.0
 
 
 @kernel
 def held_body(m, s, o, now_ns):
-    """The body that the newest hand message holds; none if it is not a body, or the hand has fallen silent."""
+    """The body that the newest hand message holds; none if it is not a body, makes no sense, or has fallen silent."""
     body = s.hand[o.body]
     if body <= WORLD or body >= m.body_link.shape[0] or m.body_link[body] == WORLD:
         return WORLD
-    if now_ns - s.hand[o.sent_ns] > STALE_NS:
-        s.counters[HAND_STALE] += 1
+    stale, sane = now_ns - s.hand[o.sent_ns] > STALE_NS, True
+    for i in range(o.at_body, s.hand_f.shape[0]):  # all its floats
+        sane = sane and abs(s.hand_f[i]) <= LARGEST_SANE
+    if stale or not sane:
+        s.counters[HAND_STALE if sane else HAND_REFUSED] += 1
         s.hand[o.body] = WORLD
         return WORLD
     return body
@@ -98,10 +105,26 @@ def couple(m, w, s, o, body):
     s.counters[RATE_LIMITED] += limited
     for r in range(3):
         s.hand_point[r], s.hand_target[r], s.hand_force[r] = point[r], target[r], force[r]
-    torque = cross(lever, force)
+    torque = hand_torque(m, w, s, o, link, R)
+    moment = add(cross(lever, force), torque)
     for r in range(3):
-        s.wrenches[body, r], s.wrenches[body, 3 + r] = torque[r], force[r]
-    s.number[WORK_J] += dot(force, velocity) * dt
+        s.hand_torque[r] = torque[r]
+        s.wrenches[body, r], s.wrenches[body, 3 + r] = moment[r], force[r]
+    s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
+
+
+@kernel
+def hand_torque(m, w, s, o, link, R):
+    """The torque of a hand that also holds an orientation; none if it does not, or gives no orientation."""
+    stiffness = min(max(s.hand_f[o.stiffness_Nm_rad], 0.0), STIFFEST_NM_RAD)
+    at = o.orientation
+    x = (s.hand_f[at], s.hand_f[at + 1], s.hand_f[at + 2], s.hand_f[at + 3])
+    length = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
+    if not (stiffness > 0.0 and abs(length - 1.0) < 1e-3):  # written so that a NaN is refused too
+        return ZERO
+    inertia = effective_mass(turn_mobility(m, w, link))
+    torque, _ = limit_norm(turn(stiffness, inertia, x, R, get3(w.V, link)), s.number[FORCE_LIMIT_N] * LEVER_M)
+    return torque
 
 
 @kernel
@@ -141,6 +164,7 @@ def publish(m, w, p, s, o, row, now_ns):
     put_words(floats, at + o.hand_point, s.hand_point)
     put_words(floats, at + o.hand_target, s.hand_target)
     put_words(floats, at + o.hand_force, s.hand_force)
+    put_words(floats, at + o.hand_torque, s.hand_torque)
     floats[at + o.hand_age_s] = 1e-9 * (now_ns - s.hand[o.sent_ns]) if s.integer[HELD_BODY] else 0.0
     kinetic, potential = energy(m, s.v, w)
     floats[at + o.energy] = kinetic
@@ -197,6 +221,7 @@ def tick(m, w, p, s, o, now_ns, moving):
         couple(m, w, s, o, body)
     else:
         s.hand_force[:] = 0.0
+        s.hand_torque[:] = 0.0
     s.integer[HELD_BODY] = body
     publish(m, w, p, s, o, row, now_ns)
     if moving:

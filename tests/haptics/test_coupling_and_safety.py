@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import palpate as pp
 from palpate.dynamics.aba import aba
 from palpate.dynamics.jacobian import body_frame
-from palpate.dynamics.mobility import point_mobility
+from palpate.dynamics.mobility import point_mobility, turn_mobility
 from palpate.dynamics.workspace import address_of, load
-from palpate.haptics.coupling import pull
+from palpate.haptics.coupling import pull, turn
 from palpate.haptics.safety import limit_norm, limit_rise
 from palpate.jit import entry
 from palpate.spatial.vectors import add, rotate
@@ -82,23 +82,46 @@ def test_the_spring_is_capped_and_critically_damped():
 @entry("intp, float64[::1], float64[::1], float64[::1], intp, float64[::1], float64[::1]")
 def mobility_entry(address, q, v, tau, body, at_body, out):
     m, w = load(address)
-    aba(m, q, v, tau, out.reshape(1, 6)[0:0], w, v)
+    aba(m, q, v, tau, out.reshape(2, 6)[0:0], w, v)
     R, p = body_frame(m, w, body)
     W = point_mobility(m, w, m.body_link[body], add(p, rotate(R, (at_body[0], at_body[1], at_body[2]))))
+    T = turn_mobility(m, w, m.body_link[body])
     for i in range(6):
-        out[i] = W[i]
+        out[i], out[6 + i] = W[i], T[i]
+
+
+def symmetric(x):
+    return np.array([[x[0], x[3], x[4]], [x[3], x[1], x[5]], [x[4], x[5], x[2]]])
 
 
 @pytest.mark.parametrize("name", ["puma560", "human"])
 def test_mobility_of_a_point_is_J_Hinv_JT(name):
-    """Acceptance item 26, first half: test forces equal J H^-1 J^T."""
+    """Acceptance item 26, first half: test forces equal J H^-1 J^T; and test torques for turning."""
     rng = np.random.default_rng(5)
     model = pp.compile(getattr(pp.models, name)())
     for _ in range(5):
         q = pp.integrate(model, model.neutral(), rng.normal(scale=0.5, size=model.nv), 1.0)
-        body, at_body, out = int(rng.integers(3, model.n_bodies)), rng.normal(scale=0.1, size=3), np.zeros(6)
+        body, at_body, out = int(rng.integers(3, model.n_bodies)), rng.normal(scale=0.1, size=3), np.zeros(12)
         mobility_entry(address_of(model), q, np.zeros(model.nv), np.zeros(model.nv), body, at_body, out)
-        J = pp.jacobian(model, q, body, at_body)[3:]
-        W = J @ np.linalg.solve(pp.mass_matrix(model, q), J.T)
-        ours = np.array([[out[0], out[3], out[4]], [out[3], out[1], out[5]], [out[4], out[5], out[2]]])
-        assert np.abs(ours - W).max() < 1e-12 * max(1.0, np.abs(W).max())
+        J = pp.jacobian(model, q, body, at_body)
+        for ours, rows in ((symmetric(out[:6]), J[3:]), (symmetric(out[6:]), J[:3])):
+            W = rows @ np.linalg.solve(pp.mass_matrix(model, q), rows.T)
+            assert np.abs(ours - W).max() < 1e-12 * max(1.0, np.abs(W).max())
+
+
+@entry("float64, float64, float64[::1], float64[::1], float64[::1]")
+def turn_entry(k, inertia, target, R, omega):
+    r = (R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8])
+    return turn(k, inertia, (target[0], target[1], target[2], target[3]), r, (omega[0], omega[1], omega[2]))
+
+
+def test_the_turning_spring_pulls_the_shorter_way_round_and_is_critically_damped():
+    here, axis = pp.Rotation.rpy(0.3, -0.2, 1.0), np.array([0.0, 0.6, 0.8])
+    for angle in (0.5, -0.5, 3.0):
+        there = np.array((pp.Rotation.about(axis, angle) @ here).wxyz)
+        torque = turn_entry(20.0, 0.3, there, here.matrix().ravel(), np.zeros(3))
+        assert torque == pytest.approx(20.0 * angle * axis)
+        assert turn_entry(20.0, 0.3, -there, here.matrix().ravel(), np.zeros(3)) == pytest.approx(torque)
+    still = np.array(here.wxyz)
+    torque = turn_entry(20.0, 0.3, still, here.matrix().ravel(), np.array([1.0, 0.0, 0.0]))
+    assert torque == pytest.approx((-2 * math.sqrt(20 * 0.3), 0, 0))

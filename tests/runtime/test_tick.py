@@ -99,6 +99,22 @@ def test_a_yielding_arm_gains_no_energy_beyond_the_hands_work():
     assert frames[-1]["energy"][0] < 1e-6  # and comes to rest
 
 
+def test_a_hand_with_an_orientation_turns_the_body_to_it():
+    """All six freedoms of the coupling: the tool goes where the hand is and turns as the hand is turned."""
+    scene = arm_at_rest()
+    engine = engine_of(scene)
+    row = scene.model.body("tool")
+    X = pp.forward_kinematics(scene.model, scene.plan.q[0])[row]
+    target = X[:3, 3] + (0.03, 0.05, 0.02)
+    orientation = pp.Rotation.about((0, 0, 1), 0.3) @ pp.Rotation.from_matrix(X[:3, :3])
+    hand = engine.hand_layout.pack(body=row, target=target, stiffness_N_m=800.0,
+                                   orientation=orientation.wxyz, stiffness_Nm_rad=20.0)  # fmt: skip
+    simulate(engine.address, 4000, np.array([hand] * 4000))
+    pose = engine.frame_layout.unpack(engine.frames.newest()[1])["pose"][row]
+    assert np.linalg.norm(pose[:3] - target) < 1e-3
+    assert np.abs((pp.Rotation(tuple(pose[3:])).inv() @ orientation).log()).max() < 1e-2
+
+
 def test_a_new_grasp_begins_without_a_jerk(scene):
     engine = engine_of(scene)
     frames = run(engine, 300, lambda k: ("link3", (0.3, 0.6, 0.3)) if k >= 100 else None)
@@ -120,7 +136,10 @@ def test_a_hand_on_no_body_or_a_fixed_one_holds_nothing(scene, body):
 @pytest.mark.parametrize("poison", [np.nan, np.inf, 1e300])
 def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
     engine = engine_of(scene)
-    bad = engine.hand_layout.pack(body=scene.model.body("tool"), target=(poison,) * 3, stiffness_N_m=poison)
+    bad = engine.hand_layout.pack(
+        body=scene.model.body("tool"), target=(poison,) * 3, stiffness_N_m=poison, orientation=(poison,) * 4,
+        stiffness_Nm_rad=poison, at_body=(poison,) * 3,
+    )  # fmt: skip
     simulate(engine.address, 200, np.array([bad] * 200))
     simulate(engine.address, 200, np.zeros((200, engine.hand_layout.words), dtype=np.int64))
     assert np.isfinite(engine.servo.q).all()
