@@ -1,0 +1,123 @@
+"""The process of the page: `python -m palpate.page.server`, started by the session that owns the servo.
+
+The first line of stdin is one JSON object:
+    {"frame_fd": int, "hand_fd": int, "event_fd": int, "host": "127.0.0.1", "port": 8642, "hello": {...}}
+the file descriptors being rings (runtime/ring.py): frames to read, hands and events to write.  Port 0 picks a free one.
+When it listens it prints {"url": "http://127.0.0.1:8642/"}; if it cannot, {"error": "..."} and ends with 2.
+When stdin ends, the parent is gone, and so is this process, at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from palpate.frame import EVENT, FRAME, HAND, Field, Layout
+from palpate.page.guard import add_headers, guard, is_loopback
+from palpate.page.sockets import Hub
+from palpate.runtime.ring import Ring
+
+STATIC = Path(__file__).parent / "static"
+
+
+class StartError(Exception):
+    """Why the page cannot start, in one line for a person."""
+
+
+def main() -> None:
+    """Run until the parent goes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides when to end
+    try:
+        asyncio.run(_serve(_settings(sys.stdin.buffer.readline())))
+    except StartError as problem:
+        print(json.dumps({"error": str(problem)}), flush=True)
+        sys.exit(2)
+
+
+def application(hub: Hub) -> web.Application:
+    """Index, its files, and the socket."""
+    index = STATIC / "index.html"
+    if not index.is_file():
+        raise StartError("the page is not built: run `make page` (or install a palpate wheel, which brings it)")
+
+    async def show(_: web.Request) -> web.FileResponse:
+        return web.FileResponse(index)
+
+    app = web.Application(middlewares=[guard])
+    app.on_response_prepare.append(add_headers)
+    app.router.add_get("/ws", hub.serve)
+    app.router.add_get("/", show)
+    app.router.add_static("/", STATIC)
+    return app
+
+
+def _settings(line: bytes) -> dict[str, Any]:
+    try:
+        settings = json.loads(line)
+        host, port, hello = settings["host"], settings["port"], settings["hello"]
+        fds = [settings[name] for name in ("frame_fd", "hand_fd", "event_fd")]
+        valid = isinstance(hello, dict) and all(isinstance(number, int) for number in (port, *fds))
+    except (ValueError, KeyError, TypeError) as problem:
+        raise StartError(f"the first line of stdin is not the settings of a page: {problem!r}") from None
+    if not valid or not {"sizes", "bodies"} <= set(hello):
+        raise StartError("the first line of stdin is not the settings of a page")
+    if not is_loopback(str(host)):
+        raise StartError(f"the page listens on this machine only (127.0.0.1), not on {host!r}")
+    return dict(settings)
+
+
+def _hub(settings: dict[str, Any]) -> Hub:
+    hello = settings["hello"]
+    layout = Layout(FRAME, **hello["sizes"])
+    hello.setdefault("frame", layout.describe())
+    frames = _ring(settings["frame_fd"], "frame", FRAME, hello["sizes"])
+    return Hub(hello, frames, _ring(settings["hand_fd"], "hand", HAND), _ring(settings["event_fd"], "event", EVENT))
+
+
+def _ring(fd: int, name: str, fields: tuple[Field, ...], sizes: dict[str, int] | None = None) -> Ring:
+    try:
+        ring = Ring(fd)
+    except (OSError, ValueError) as problem:
+        raise StartError(f"the ring of {name}s cannot be opened: {problem}") from None
+    if ring.words != Layout(fields, **(sizes or {})).words:
+        raise StartError(f"the ring of {name}s has messages of another size than this version of palpate")
+    return ring
+
+
+async def _serve(settings: dict[str, Any]) -> None:
+    try:
+        hub = _hub(settings)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise StartError(f"the hello of this scene is not right: {problem!r}") from None
+    runner = web.AppRunner(application(hub), access_log=None)
+    await runner.setup()
+    host, port = settings["host"], settings["port"]
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except (OSError, OverflowError) as problem:
+        if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
+            raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
+        raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    name = f"[{host}]" if ":" in host else host
+    print(json.dumps({"url": f"http://{name}:{runner.addresses[0][1]}/"}), flush=True)
+    await asyncio.Event().wait()
+
+
+def _end_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), 4096):
+        pass
+    os._exit(0)  # nothing here needs an orderly end: the rings belong to the parent
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,399 @@
+"""The process of the page against a session that is only rings: what goes out, what comes in, who may come in."""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import WSMsgType
+from fake_servo import EVENT, HAND, Page, Rings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from palpate import frame
+from palpate.page import server
+from palpate.page.guard import host_is_ours, same_origin
+from palpate.page.messages import LONGEST
+from palpate.runtime.ring import Ring
+
+HOLD = {"type": "hand", "body": 2, "at_body": [0.1, 0, 0], "target": [0.5, 0, 1], "stiffness": 800}
+RELEASE = {"type": "release"}
+
+
+class Client:
+    """A browser without a page."""
+
+    def __init__(self, ws: aiohttp.ClientWebSocketResponse, hello: dict[str, Any]) -> None:
+        self.ws, self.hello = ws, hello
+
+    async def say(self, message: Any) -> None:
+        await self.ws.send_str(message if isinstance(message, str) else json.dumps(message))
+
+    async def hear(self, wanted: WSMsgType, timeout: float = 5.0) -> Any:
+        """The next frame (bytes) or status."""
+        async with asyncio.timeout(timeout):
+            while True:
+                message = await self.ws.receive()
+                assert message.type in (WSMsgType.TEXT, WSMsgType.BINARY), message
+                if message.type is wanted:
+                    return json.loads(message.data) if wanted is WSMsgType.TEXT else message.data
+
+    async def status(self, **wanted: Any) -> dict[str, Any]:
+        """The next status that says what is wanted."""
+        while True:
+            said: dict[str, Any] = await self.hear(WSMsgType.TEXT)
+            if all(said[key] == value for key, value in wanted.items()):
+                return said
+
+
+@asynccontextmanager
+async def client(page: Page, **headers: str) -> AsyncIterator[Client]:
+    async with aiohttp.ClientSession() as session, session.ws_connect(page.url + "ws", headers=headers) as ws:
+        yield Client(ws, await ws.receive_json())
+
+
+async def until(condition: Callable[[], bool], timeout: float = 5.0) -> None:
+    async with asyncio.timeout(timeout):
+        while not condition():
+            await asyncio.sleep(0.005)
+
+
+def newest(ring: Ring) -> dict[str, Any]:
+    found = ring.newest()
+    assert found is not None
+    return (HAND if ring.words == HAND.words else EVENT).unpack(found[1])
+
+
+# ---- out
+
+
+def test_hello_comes_first_and_is_that_of_the_session(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            assert browser.hello == {"type": "hello", **rings.hello}
+            assert await browser.status() == {"type": "status", "dropped": 0, "holder": False, "taken": False}
+
+    asyncio.run(look())
+
+
+def test_only_the_newest_frame_comes_and_only_once(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        for tick in range(1, 11):
+            rings.frames.write(rings.layout.pack(tick=tick, q=[0.25, 0.5]))
+        async with client(page) as browser:
+            words = await browser.hear(WSMsgType.BINARY)
+            assert words == rings.layout.pack(tick=10, q=[0.25, 0.5]).tobytes()
+            with pytest.raises(TimeoutError):
+                await browser.hear(WSMsgType.BINARY, timeout=0.2)
+
+    asyncio.run(look())
+
+
+def test_frames_come_at_most_sixty_times_a_second(rings: Rings, page: Page) -> None:
+    async def look() -> int:
+        async with client(page) as browser:
+            begin, count = time.monotonic(), 0
+            while time.monotonic() - begin < 1.0:
+                rings.frames.write(rings.layout.pack(tick=count + 1))
+                await browser.hear(WSMsgType.BINARY)
+                count += 1
+            return count
+
+    assert 15 <= asyncio.run(look()) <= 62  # a busy machine may be slower
+
+
+def read_messages(connection: socket.socket) -> list[bytes]:
+    """All that a server has sent so far, without the masks and fragments that it does not use."""
+    data = b""
+    connection.settimeout(0.5)
+    try:
+        while part := connection.recv(1 << 20):
+            data += part
+    except TimeoutError:
+        pass
+    messages, at = [], data.index(b"\r\n\r\n") + 4
+    while at + 2 <= len(data):
+        length, at = data[at + 1], at + 2
+        if length >= 126:
+            size = 2 if length == 126 else 8
+            length, at = int.from_bytes(data[at : at + size]), at + size
+        messages.append(data[at : at + length])
+        at += length
+    return messages
+
+
+def test_a_slow_browser_misses_frames_instead_of_getting_old_ones(built: None) -> None:
+    rings = Rings(n_bodies=200)  # frames of 12 kB
+    page = Page(rings)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", page.port))
+    connection.sendall(
+        f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+    )
+    for tick in range(1, 301):  # three seconds without reading
+        rings.frames.write(rings.layout.pack(tick=tick))
+        time.sleep(0.01)
+    frames = [message for message in read_messages(connection) if len(message) == 8 * rings.layout.words]
+    ticks = [int.from_bytes(message[:8], "little") for message in frames]
+    connection.close()
+    page.close()
+    rings.close()
+    assert ticks == sorted(set(ticks))
+    assert len(ticks) < 40  # of the 180 that sixty a second would be
+    assert ticks[-1] == 300  # and then it is up to date
+
+
+# ---- in
+
+
+def test_hand_and_events_reach_their_rings(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say(HOLD)
+            await until(lambda: rings.hands.head == 1)
+            before = newest(rings.hands)
+            assert before["body"] == 2
+            assert before["target"].tolist() == HOLD["target"]
+            assert abs(time.monotonic_ns() - before["sent_ns"]) < 5e9  # the clock is the servo's
+            await browser.status(holder=True)
+            await browser.say(RELEASE)
+            await until(lambda: rings.hands.head == 2)
+            assert newest(rings.hands)["body"] == 0
+            await browser.status(holder=False)
+            for number, kind in enumerate(["play", "pause", "step", "reset", "seek", "speed"], start=1):
+                await browser.say({"type": "event", "kind": kind, "value": 1.5})
+                await until(lambda number=number: rings.events.head == number)
+                assert newest(rings.events) == {"kind": getattr(frame, kind.upper()), "value": 1.5}
+
+    asyncio.run(look())
+
+
+def test_what_is_no_message_is_counted_and_the_rest_goes_on(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say("{")
+            await browser.say({**HOLD, "body": 1})  # cannot be touched
+            await browser.say("x" * (LONGEST + 1))
+            await browser.ws.send_bytes(b"\0" * 8)
+            assert (await browser.status(dropped=4))["holder"] is False
+            await browser.say(HOLD)
+            await until(lambda: rings.hands.head == 1)
+
+    asyncio.run(look())
+
+
+def test_a_huge_message_ends_that_connection_only(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as other:
+            async with client(page) as browser:
+                await browser.say("x" * 200_000)
+                async with asyncio.timeout(5):
+                    while (await browser.ws.receive()).type in (WSMsgType.TEXT, WSMsgType.BINARY):
+                        pass
+            await other.say(HOLD)
+            await until(lambda: rings.hands.head == 1)
+
+    asyncio.run(look())
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(max_size=40) | st.sampled_from(['{"type": "hand"}', "[[[", '{"type": "event"}']), max_size=30))
+def test_noise_is_dropped_and_counted(rings: Rings, page: Page, noise: list[str]) -> None:
+    async def look() -> None:
+        hands, events = rings.hands.head, rings.events.head
+        async with client(page) as browser:
+            for text in noise:
+                await browser.say(text)
+            await browser.status(dropped=len(noise))
+        assert (rings.hands.head, rings.events.head) == (hands, events)
+
+    asyncio.run(look())
+
+
+def test_one_browser_holds_the_hand_and_the_others_are_told(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.say(HOLD)
+            await first.status(holder=True, taken=False)
+            await second.status(holder=False, taken=True)
+            await second.say({**HOLD, "body": 3})
+            await second.say(RELEASE)
+            await first.say(HOLD)
+            await until(lambda: rings.hands.head == 2)
+            await asyncio.sleep(0.1)
+            assert rings.hands.head == 2
+            assert newest(rings.hands)["body"] == 2
+            await first.say(RELEASE)
+            await second.status(taken=False)
+            await second.say({**HOLD, "body": 3})
+            await second.status(holder=True)
+            assert newest(rings.hands)["body"] == 3
+
+    asyncio.run(look())
+
+
+def test_a_browser_that_falls_silent_loses_the_hand(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.say(HOLD)
+            await second.status(taken=True)
+            await second.status(taken=False)  # after a second without a word
+            await second.say({**HOLD, "body": 3})
+            await until(lambda: rings.hands.head == 2)
+            await first.say(HOLD)
+            await first.status(taken=True)
+            assert newest(rings.hands)["body"] == 3
+
+    asyncio.run(look())
+
+
+def test_the_hand_opens_when_its_browser_goes(rings: Rings, page: Page) -> None:
+    async def look() -> float:
+        async with client(page) as browser:
+            await browser.say(HOLD)
+            await until(lambda: rings.hands.head == 1)
+        begin = time.monotonic()
+        await until(lambda: rings.hands.head == 2)
+        assert newest(rings.hands)["body"] == 0
+        return time.monotonic() - begin
+
+    assert asyncio.run(look()) < 0.5
+
+
+def test_another_browser_that_goes_leaves_the_hand_alone(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as holder:
+            async with client(page) as other:
+                await holder.say(HOLD)
+                await other.status(taken=True)
+            await asyncio.sleep(0.1)
+            assert rings.hands.head == 1
+
+    asyncio.run(look())
+
+
+# ---- who may come in
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({}, 101),
+        ({"Origin": "http://127.0.0.1:{port}"}, 101),
+        ({"Origin": "http://localhost:{port}", "Host": "localhost:{port}"}, 101),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "http://localhost:{port}"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "evil.example:{port}"}, 403),
+        ({"Host": "evil.example:{port}", "Origin": "http://evil.example:{port}"}, 403),
+    ],
+)
+def test_sockets_from_elsewhere_are_refused(page: Page, headers: dict[str, str], code: int) -> None:
+    async def look() -> int:
+        named = {key: value.format(port=page.port) for key, value in headers.items()}
+        try:
+            async with client(page, **named):
+                return 101
+        except aiohttp.WSServerHandshakeError as refusal:
+            return refusal.status
+
+    assert asyncio.run(look()) == code
+
+
+def test_files_are_served_with_a_policy_and_nothing_beside_them(page: Page) -> None:
+    async def look() -> None:
+        async with aiohttp.ClientSession() as session:
+            async with session.get(page.url) as answer:
+                assert answer.status == 200
+                assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+                assert answer.headers["Cache-Control"] == "no-cache"
+                assert "<title>palpate</title>" in await answer.text()
+            for path in ("nothing", "../server.py", "%2e%2e/server.py", "assets/"):
+                async with session.get(page.url + path) as answer:
+                    assert answer.status in (403, 404), path
+            async with session.get(page.url, headers={"Host": "evil.example"}) as answer:
+                assert answer.status == 403
+
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:80", "localhost", "LOCALHOST:1", "[::1]:8642", "127.1.2.3"])
+def test_names_of_this_machine(host: str) -> None:
+    assert host_is_ours(host)
+    assert same_origin(f"http://{host}", host)
+
+
+@pytest.mark.parametrize(
+    "host", [None, "", ":80", "example.org", "127.0.0.1.example.org", "192.168.0.1", "[::1", "[x]"]
+)
+def test_names_of_others(host: str | None) -> None:
+    assert not host_is_ours(host)
+
+
+# ---- start and end
+
+
+def test_the_process_ends_at_once_when_its_parent_does(page: Page) -> None:
+    begin = time.monotonic()
+    assert page.close() == 0
+    assert time.monotonic() - begin < 1.0
+
+
+def test_a_taken_port_is_one_line(rings: Rings, page: Page) -> None:
+    second = Page(rings, port=page.port)
+    assert second.answer.keys() == {"error"}
+    assert f"port {page.port} is taken" in second.answer["error"]
+    assert second.stdout.read() == b""
+    assert second.close() == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"host": "0.0.0.0"}, "this machine only"),
+        ({"port": 99999}, "cannot listen"),
+        ({"port": "8642"}, "not the settings"),
+        ({"hello": {}}, "not the settings"),
+        ({"hello": {"sizes": {"nq": 1}, "bodies": []}}, "hello of this scene"),
+        ({"frame_fd": 9999}, "cannot be opened"),
+    ],
+)
+def test_a_wrong_start_is_one_line(rings: Rings, changes: dict[str, Any], words: str) -> None:
+    line = json.dumps(rings.settings(**changes)).encode() + b"\n"
+    fds = (rings.frames.fd, rings.hands.fd, rings.events.fd)
+    done = subprocess.run(
+        [sys.executable, "-m", "palpate.page.server"], input=line, capture_output=True, pass_fds=fds, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == b""
+    assert words in json.loads(done.stdout)["error"]
+
+
+def test_a_ring_of_another_size_is_refused(rings: Rings) -> None:
+    page = Page(rings, hello={**rings.hello, "sizes": {"nq": 3, "nv": 3, "n_bodies": 4}})
+    assert "another size" in page.answer["error"]
+    assert page.close() == 2
+
+
+def test_a_page_that_is_not_built_says_how(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(server, "STATIC", tmp_path)
+    with pytest.raises(server.StartError, match="make page"):
+        server.application(None)  # type: ignore[arg-type]
+
+
+def test_the_page_never_loads_the_compiler() -> None:
+    code = "import sys, palpate.page.server; print([m for m in ('numba', 'llvmlite') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
+    assert done.stdout.strip() == "[]"
