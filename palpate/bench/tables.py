@@ -38,7 +38,7 @@ def dynamics_table(console: Console, result: dict[str, Any]) -> None:
 def servo_table(console: Console, result: dict[str, Any]) -> None:
     """Lateness in us; late: ticks that ended after the next was due."""
     table = Table(
-        title=f"servo of the arm, {result['seconds']:g} s each: how late ticks begin [us]", title_justify="left"
+        title=f"servo of the arm, {result['seconds']:g} s each: how late ticks begin, in us", title_justify="left"
     )
     for name in ("rate", "neighbour", "FIFO", "p50", "p99", "p99.9", "max", "late"):
         table.add_column(name, justify="left" if name in ("neighbour", "FIFO") else "right")

@@ -54,7 +54,8 @@ DESCRIPTIONS = {
         lambda: compiled(joint(kind="prismatic"), bodies=[pp.Body("b", inertia=(1, 1, 1))]),
         "joint 'j' moves nothing that has inertia about its axis"),
     "a point mass on its own axis": (
-        lambda: compiled(joint(), bodies=[pp.Body("b", 1.0)]), "joint 'j' moves nothing that has inertia about its axis"),
+        lambda: compiled(joint(), bodies=[pp.Body("b", 1.0)]),
+        "joint 'j' moves nothing that has inertia about its axis"),
     "a point mass on a ball joint": (
         lambda: compiled(joint(kind="spherical"), bodies=[pp.Body("b", 1.0, (0, 0, -1))]),
         "joint 'j' moves nothing that has inertia about its axis"),

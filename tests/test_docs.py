@@ -1,0 +1,155 @@
+"""The manual keeps its word: its code runs and prints what the page says, its commands and names exist.
+
+A page's python blocks run in order, in one fresh interpreter and an empty folder.  A text block right behind a python
+block is what it prints.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import palpate as pp
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = {page.name: page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))}
+PICTURE_LIMIT = 200_000  # [bytes]
+TAKEN = {"arm-swing.png", "arm-line.png", "touch.png"}  # pictures of runs, which docs/figures.py does not draw
+MARK = "\x1e"  # between the outputs of two blocks
+
+# Reads [[page, line, code], ...] and runs them in one namespace; errors name the page and its line.
+RUNNER = f"""
+import json, sys
+space = {{"__name__": "__main__"}}
+for page, line, code in json.load(sys.stdin):
+    exec(compile("\\n" * line + code, page, "exec"), space)
+    print({MARK!r}, end="")
+"""
+
+
+class Block(NamedTuple):
+    line: int  # of its opening fence
+    language: str
+    text: str
+    follows: bool  # only blank lines since the block before
+
+
+def blocks(text: str) -> list[Block]:
+    """Fenced blocks of a page, directives ("{note}") among them."""
+    found: list[Block] = []
+    fence, only_blank = None, False
+    for number, line in enumerate(text.splitlines(), start=1):
+        opening = re.match(r"(`{3,})(.*)$", line)
+        if fence is None and opening:
+            fence, start, language, lines = opening[1], number, opening[2].strip(), []
+        elif fence is not None and line.rstrip() == fence:
+            found.append(Block(start, language, "".join(f"{x}\n" for x in lines), only_blank))
+            fence, only_blank = None, True
+        elif fence is not None:
+            lines.append(line)
+        elif line.strip():
+            only_blank = False
+    assert fence is None, f"the block that begins in line {start} has no end"
+    return found
+
+
+def code_of(page: Path) -> list[tuple[Block, str | None]]:
+    """Python blocks of a page, each with what it shall print, if the page says."""
+    found = blocks(page.read_text(encoding="utf-8"))
+    following = [*found[1:], None]
+    return [(block, after.text if after and after.language == "text" and after.follows else None)
+            for block, after in zip(found, following, strict=True) if block.language == "python"]  # fmt: skip
+
+
+# CONTRIBUTING shows fragments
+RUNNABLE = [name for name, page in PAGES.items() if name != "CONTRIBUTING.md" and code_of(page)]
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_code_runs_and_prints_what_the_page_says(name, tmp_path):
+    code = code_of(PAGES[name])
+    done = subprocess.run(
+        [sys.executable, "-c", RUNNER], cwd=tmp_path, capture_output=True, text=True,
+        input=json.dumps([[name, block.line, block.text] for block, _ in code]),
+        env=os.environ | {"PALPATE_QUIET": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for (block, promised), printed in zip(code, done.stdout.split(MARK), strict=False):
+        if promised is not None:
+            assert printed.strip() == promised.strip(), f"{name}, the block in line {block.line}"
+
+
+def test_pages_with_code_are_found():
+    assert {"README.md", "quickstart.md", "kernels.md", "runtime.md", "recording.md", "experiments.md"} <= set(RUNNABLE)
+
+
+def test_readme_shows_the_tested_example():
+    example = (ROOT / "examples" / "ten_lines.py").read_text(encoding="utf-8")
+    assert example in [block.text for block, _ in code_of(PAGES["README.md"])]
+
+
+# ---- the command line
+
+
+def help_of(*command: str) -> str:
+    done = subprocess.run([sys.executable, "-m", "palpate.cli", *command, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def sections(page: Path) -> dict[str, str]:
+    """Title of each second-level heading -> what stands below it."""
+    parts = re.split(r"^## (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_every_command_and_its_options_are_on_the_page():
+    commands = re.search(r"\{([a-z,-]+)\}", help_of())[1].split(",")
+    written = {title.removeprefix("palpate "): text for title, text in sections(DOCS / "cli.md").items()
+               if title.startswith("palpate ")}  # fmt: skip
+    assert set(written) == set(commands)
+    for command in commands:
+        options = set(re.findall(r"--[a-z][a-z-]+", help_of(command))) - {"--help"}
+        options -= {option for option in options if option.startswith("--no-")}  # the other half of a switch
+        missing = [option for option in options if option not in written[command]]
+        assert not missing, f"cli.md says nothing of palpate {command} {' '.join(missing)}"
+
+
+# ---- names, links, pictures
+
+
+def test_every_public_name_is_in_the_reference():
+    api = (DOCS / "api.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"auto(?:class|function|exception)::? palpate\.(\w+)$", api, flags=re.MULTILINE))
+    assert named | {"models"} == set(pp.__all__)
+
+
+def test_every_page_is_in_the_contents():
+    contents = next(b.text for b in blocks((DOCS / "index.md").read_text(encoding="utf-8")) if "toctree" in b.language)
+    listed = {line.strip() for line in contents.splitlines() if line.strip() and not line.startswith(":")}
+    assert listed == {page.stem for page in DOCS.glob("*.md")} - {"index"}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_and_pictures_of_a_page_are_there(name):
+    text = PAGES[name].read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" not in target and not target.startswith("mailto:"):
+            file = PAGES[name].parent / target
+            assert file.exists(), f"{name} points at {target}"
+            if file.suffix == ".png":
+                assert file.stat().st_size < PICTURE_LIMIT
+
+
+def test_the_script_that_draws_the_pictures_still_does(tmp_path):
+    done = subprocess.run([sys.executable, DOCS / "figures.py", tmp_path], capture_output=True, text=True,
+                          env=os.environ | {"PALPATE_QUIET": "1"})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    drawn = {file.name for file in tmp_path.glob("*.png")}
+    assert drawn == {file.name for file in (DOCS / "_static").glob("*.png")} - TAKEN

@@ -1,0 +1,71 @@
+"""The examples run as a user runs them: from another folder, by themselves, and print what they promise."""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+# example -> what it must print, as regular expressions
+PROMISES = {
+    "ten_lines.py": [r"^the tool accelerates by \[-0\.24  1\.78 -0\.01\] m/s\^2$"],
+    "load_a_robot.py": [r"^ur5: 10 bodies in 6 moving links, 6 degrees of freedom$", r"^all +20\.994$",
+                        r"^shoulder_lift_joint +-59\.17 +150\.0$"],
+    "reach.py": [r"^0\.880 .* 143\.5 ", r"^2 m away: not reached, 1\.02 m short$"],
+    "read_a_recording.py": [r"^2000 frames, 1\.999 s of the scene 'arm'$", r"^the hand pulled for 1\.00 s, .* 53\.5 N",
+                            r"^at 1\.000 s the tool was at \[0\.586 0\.342 0\.104\] m$"],
+    "touch_from_python.py": [r"^pulled with at most \d+ N; the tool went \d+\.\d cm", r"^let go: \d+\.\d mm from",
+                             r"Hz over \d+\.\d s, "],
+    "own_mechanism.py": [r"^pendulum: q has 5 numbers .* v has 4$", r"^energy kept to \S+ of that: good$"],
+}  # fmt: skip
+NEEDS = {"load_a_robot.py": "example-robot-data"}
+MAX_LINES = 60
+
+
+def run(example: str, cwd: Path, *arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, EXAMPLES / example, *arguments], cwd=cwd, capture_output=True, text=True,
+                          env=os.environ | {"PALPATE_QUIET": "1"})  # fmt: skip
+
+
+def test_every_example_is_tested_and_short():
+    files = {file.name: len(file.read_text(encoding="utf-8").splitlines()) for file in EXAMPLES.glob("*.py")}
+    assert set(files) == set(PROMISES)
+    assert max(files.values()) <= MAX_LINES
+
+
+@pytest.mark.parametrize("example", PROMISES)
+def test_example_prints_what_it_promises(example, tmp_path):
+    if example in NEEDS:
+        try:
+            distribution(NEEDS[example])
+        except PackageNotFoundError:
+            pytest.skip(f"{NEEDS[example]} is not installed")
+    done = run(example, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    for promise in PROMISES[example]:
+        assert re.search(promise, done.stdout, re.MULTILINE), f"{promise} is not in\n{done.stdout}"
+    assert not list(tmp_path.iterdir()), "an example leaves nothing behind unless it is told to"
+
+
+def test_reach_draws_the_arm_when_given_a_file(tmp_path):
+    done = run("reach.py", tmp_path, "line.png")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "line.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_load_a_robot_says_what_it_cannot_find(tmp_path):
+    done = run("load_a_robot.py", tmp_path, "nowhere.urdf")
+    assert done.returncode == 1
+    assert re.fullmatch(r"nowhere\.urdf is .*\n", done.stderr)
+
+
+def test_read_a_recording_keeps_the_file_in_a_given_folder(tmp_path):
+    done = run("read_a_recording.py", tmp_path, ".")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "pull.mcap").read_bytes().startswith(b"\x89MCAP")
