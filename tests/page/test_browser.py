@@ -377,6 +377,7 @@ def test_without_webgl_there_is_a_message_and_the_buttons_work(servo: FakeServo,
                    "HTMLCanvasElement.prototype.getContext, {apply: (f, self, args) => "
                    "String(args[0]).startsWith('webgl') ? null : Reflect.apply(f, self, args)})")  # fmt: skip
     assert "WebGL" in tab.page.locator(".message").inner_text()
+    assert not tab.shows(".hint")
     tab.page.click("[data-action=pause]")
     wait(lambda: servo.seen_events == [(frame.PAUSE, 0.0)], "pause")
     tab.keep("no-webgl")

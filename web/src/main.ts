@@ -66,6 +66,7 @@ function start(app: HTMLElement): void {
   } else {
     const text = "This browser cannot draw the scene: WebGL 2 is off or missing. Turn on hardware acceleration in its settings, or use a current Firefox, Chrome, Edge or Safari. Plots and buttons work all the same.";
     stage.append(el("p", { class: "message" }, text));
+    app.classList.add("no-scene"); // nothing to grab
   }
 
   window.__palpate = {

@@ -60,7 +60,7 @@ class Plot {
         { ...axis, size: 26, gap: 7, space: 60, values: (_u, ticks) => ticks.map((t) => (t < 0 ? "" : `${t} s`)) },
         { ...axis, size: 40, gap: 4, space: 28 },
       ],
-      series: [{}, ...this.series()],
+      series: [{}, ...this.series().map((line) => ({ ...line, points: { show: false } }))],
     };
     this.plot = new uPlot(options, [this.history.times, ...this.history.columns], this.body);
   }
