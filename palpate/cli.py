@@ -21,6 +21,11 @@ from palpate.registry import Registry, everything
 console = Console(highlight=False)
 
 
+def say(text: str) -> None:
+    """Plain text as it is: names of files may hold brackets, and lines are the terminal's to break."""
+    console.print(text, markup=False, soft_wrap=True)
+
+
 @dataclass
 class Doctor:
     """What this machine can do: versions, clock, scheduling, kernel cache."""
@@ -74,7 +79,7 @@ class Bench:
         (tables.dynamics_table if self.what == "dynamics" else tables.servo_table)(console, result)
         if self.out:
             self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-            console.print(f"written to {self.out}")
+            say(f"written to {self.out}")
         return 0
 
 
@@ -110,6 +115,7 @@ class Replay:
     """Show a recording on the page, with a time line to scrub."""
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """A recording that `palpate touch` made."""
     browser: bool = True
     """Open the page in the browser."""
     port: int = 8642
@@ -120,7 +126,7 @@ class Replay:
     def run(self) -> int:
         from palpate.runtime.live import replay
 
-        return replay(self.file, self.browser, self.port, self.seconds, console.print)
+        return replay(self.file, self.browser, self.port, self.seconds, say)
 
 
 @dataclass
@@ -128,6 +134,7 @@ class Recover:
     """Repair a recording whose recorder was killed: writes what is whole into a new file."""
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """A recording that `palpate touch` made."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Where to; default: beside the original, which is kept."""
 
@@ -136,8 +143,8 @@ class Recover:
 
         with console.status("reading ..."):
             report = recover(self.file, self.out)
-        console.print(f"{report.frames} frames, {report.seconds:.3f} s, in {report.path}; "
-                      f"{report.lost_bytes} bytes at the end could not be read", soft_wrap=True)  # fmt: skip
+        say(f"{report.frames} frames, {report.seconds:.3f} s, in {report.path}; "
+            f"{report.lost_bytes} bytes at the end could not be read")  # fmt: skip
         return 0
 
 
@@ -146,6 +153,7 @@ class Export:
     """Turn a recording into CSV, Parquet or a joint trajectory."""
 
     file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """A recording that `palpate touch` made."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Where to; default: beside the recording."""
     format: Literal["csv", "parquet", "trajectory"] = "csv"
@@ -160,7 +168,7 @@ class Export:
         with console.status("exporting ...") as status:
             rows = export(self.file, out, self.format, self.everything,
                           lambda part: status.update(f"exporting ... {100 * part:.0f} %"))  # fmt: skip
-        console.print(f"{rows} rows in {out}", soft_wrap=True)
+        say(f"{rows} {'points' if self.format == 'trajectory' else 'rows'} in {out}")
         return 0
 
 
@@ -177,7 +185,7 @@ class Run:
         from palpate.experiments.report import run
 
         out = self.out or Path("out") / self.experiment
-        report = run(self.experiment, out, console.print)
+        report = run(self.experiment, out, say)
         for claim in report.claims:
             mark = "[green]holds[/]" if claim.passed else "[red]FAILS[/]"
             low = "" if claim.low is None else f"{claim.low:g} <= "

@@ -5,6 +5,8 @@ import math
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, dot, is_finite, scale, sub
 
+BELOW_ONE = 1.0 - 1e-15  # rounding must not lift a scaled force above its limit
+
 
 @kernel
 def limit_norm(force, most):
@@ -14,7 +16,7 @@ def limit_norm(force, most):
         return (0.0, 0.0, 0.0), True
     if square <= most * most:
         return force, False
-    return scale(most / math.sqrt(square), force), True
+    return scale(BELOW_ONE * most / math.sqrt(square), force), True
 
 
 @kernel

@@ -53,6 +53,8 @@ def touch(
 
     host = _loopback(host)
     spec = find(DEVICES, "devices", device)().spec
+    if device != "pointer":
+        raise ValueError(f"the device {device!r} cannot drive a live session yet; the page's own is 'pointer'")
     built = find(SCENES, "scenes", scene)()
     with Session(built, spec, page=True, record=record, host=host, port=port, say=say) as session:
         _show(session.url, browser, say)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from palpate.frame import COUNTERS, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
+from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
@@ -60,8 +61,9 @@ class SessionReport:
 
     def __str__(self) -> str:
         worst = self.percentile_us(99.9)
+        within = f"within {worst:g} us of their time" if np.isfinite(worst) else f"over {LATENESS_EDGES_US[-1]} us late"
         return (f"{self.rate_hz:.1f} Hz over {self.seconds:.1f} s, {100 * self.late_fraction:.3f} % late, "
-                f"99.9 % of ticks began within {worst:g} us of their time"
+                f"99.9 % of ticks began {within}"
                 f"{'' if self.fifo else ' (without SCHED_FIFO)'}")  # fmt: skip
 
 
@@ -71,7 +73,7 @@ class Session:
     def __init__(
         self,
         scene: Scene,
-        device: DeviceSpec,
+        device: DeviceSpec | None = None,  # default: the pointer of the page
         page: bool = False,
         record: Path | None = None,
         host: str = "127.0.0.1",
@@ -81,7 +83,7 @@ class Session:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.scene, self.say = scene, say
-        self.engine = Engine(scene.model, scene.plan, scene.rate_hz, device, SMOOTH_S)
+        self.engine = Engine(scene.model, scene.plan, scene.rate_hz, device or Pointer().spec, SMOOTH_S)
         self.report = SessionReport()
         self.url = ""
         self._want_page, self._record, self._host, self._port = page, record, host, port
@@ -111,6 +113,8 @@ class Session:
         self._servo.start()
         self._watch.start()
         self._scheduled.wait()
+        while self.engine.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
+            time.sleep(0.001)
         if self._playing:
             self.play()
         return self
@@ -254,5 +258,10 @@ class Session:
 
     def _start_recorder(self, path: Path) -> None:
         orders = {"frame_fd": self.engine.frames.fd, "path": str(path), "hello": describe(self.scene, self.engine)}
-        self.recorder = Child("palpate.runtime.recorder", orders, [self.engine.frames.fd])
-        self.recorder.answer("recording", 15.0)
+        recorder = Child("palpate.runtime.recorder", orders, [self.engine.frames.fd])
+        try:
+            recorder.answer("recording", 15.0)
+        except ChildError:
+            recorder.end()
+            raise
+        self.recorder = recorder

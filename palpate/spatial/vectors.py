@@ -13,7 +13,7 @@ LARGEST = 1.7976931348623157e308
 
 @kernel
 def is_finite(x):
-    """Neither NaN nor infinite.  Not math.isfinite: under our fast arithmetic numba's is always true."""
+    """Neither NaN nor infinite.  Not math.isfinite: our fast arithmetic may fold numba's to true."""
     return abs(x) <= LARGEST
 
 

@@ -16,7 +16,7 @@ from palpate.record.reader import Recording
 COLUMNS = [
     "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand_body", "tick_us",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
-    *(f"{part}_{axis}" for part in ("hand_point", "hand_target", "hand_force") for axis in "xyz"),
+    *(f"{part}_{axis}" for part in ("hand_point", "hand_target", "hand_force", "hand_torque") for axis in "xyz"),
     "hand_age_s", "energy_kinetic", "energy_potential", "energy_hand",
 ]  # fmt: skip
 
@@ -34,13 +34,15 @@ def test_csv_has_one_row_a_frame_and_every_bit(tmp_path):
     assert len(rows) == 45
     for row, frame in zip(rows, words, strict=True):
         values = SMALL.unpack(frame)
-        assert [int(x) for x in row[1:13]] == [values["tick"], values["wall_ns"], values["state"],
+        first = COLUMNS.index("tick_us")
+        assert [int(x) for x in row[1:first]] == [values["tick"], values["wall_ns"], values["state"],
                                                *values["counters"], values["hand_body"]]  # fmt: skip
         floats = [values["time_s"], values["tick_us"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
-                  *values["hand_point"], *values["hand_target"], *values["hand_force"], values["hand_age_s"],
+                  *values["hand_point"], *values["hand_target"], *values["hand_force"],
+                  *values["hand_torque"], values["hand_age_s"],
                   *values["energy"]]  # fmt: skip
-        assert [float(x) for x in (row[0], *row[13:])] == floats  # exactly
-    assert rows[3][14] == "0.30000000000000004"
+        assert [float(x) for x in (row[0], *row[first:])] == floats  # exactly
+    assert rows[3][COLUMNS.index("q.shoulder")] == "0.30000000000000004"
     assert told == [1 / 3, 2 / 3, 1.0]
 
 
@@ -49,7 +51,8 @@ def test_csv_writes_what_is_not_a_number_and_what_is_infinite(tmp_path):
     words[0, SMALL.offset["q"] :][:2] = np.array([np.nan, -np.inf]).view(np.int64)
     export(recording(tmp_path / "a.mcap", words), tmp_path / "a.csv")
     row = (tmp_path / "a.csv").read_text().splitlines()[1].split(",")
-    assert row[14:16] == ["nan", "-inf"]
+    at = COLUMNS.index("q.shoulder")
+    assert row[at : at + 2] == ["nan", "-inf"]
 
 
 def test_everything_adds_poses_and_lateness(tmp_path):
