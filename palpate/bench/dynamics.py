@@ -95,6 +95,7 @@ def measure(name: str, model: pp.Model, rounds: int) -> list[Row]:
     rng, mirror, h, none = np.random.default_rng(0), peer_of(model), address_of(model), np.zeros((0, 6))
     q = np.array([pp.integrate(model, model.neutral(), x, 1.0) for x in rng.normal(size=(STATES, model.nv))])
     v, x = rng.normal(size=(2, STATES, model.nv))
+    states = list(zip(q, v, x, strict=True))  # cut into rows beforehand, as the peer's are
     rows = []
     for algorithm, loop, ours in (
         ("forward", forward_loop, pp.forward_dynamics),
@@ -107,8 +108,8 @@ def measure(name: str, model: pp.Model, rounds: int) -> list[Row]:
             return 4 * STATES
 
         def called(ours: Any = ours) -> int:
-            for s in range(STATES):
-                ours(model, q[s], v[s], x[s])
+            for state in states:
+                ours(model, *state)
             return STATES
 
         tasks: dict[str, Callable[[], int]] = {"loop": compiled, "call": called}
