@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from palpate.bench.dynamics import machine
+from palpate.frame import PLAY
 from palpate.haptics.devices.pointer import Pointer
 from palpate.jit import warm
 from palpate.runtime.loop import restart, servo_loop
@@ -45,7 +46,7 @@ def lateness(rate_hz: int, seconds: float, fifo: bool) -> dict[str, float]:
     engine = Engine(scene.model, scene.plan, rate_hz, Pointer().spec, lateness_log=periods)
     restart(engine.address)
     engine.servo.control[SPIN_NS] = SPIN_US * 1000
-    engine.events.write(engine.event_layout.pack(kind=1))  # play
+    engine.events.write(engine.event_layout.pack(kind=PLAY))
 
     def run() -> None:
         if fifo:

@@ -18,6 +18,7 @@ from palpate import frame, jit
 from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.session import Session
+from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
 from palpate.scenes.arm import arm, arm_at_rest
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
@@ -114,9 +115,9 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
 
 def test_the_watchdog_counts_a_silent_loop(scene):
     session = Session(scene, Pointer().spec)
-    session.engine.servo.control[1] = time.monotonic_ns()  # a heartbeat, and then no loop
+    session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
     session._watch.start()
-    until(lambda: session.engine.servo.control[2] == 1)
+    until(lambda: session.engine.servo.control[WATCHDOG] == 1)
     session._stopping.set()
     session._watch.join()
 
@@ -166,6 +167,7 @@ def test_children_end_when_the_session_is_killed(tmp_path):
         import time
         from palpate.haptics.devices.pointer import Pointer
         from palpate.runtime.session import Session
+from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
         from palpate.scenes.arm import arm_at_rest
         session = Session(arm_at_rest(), Pointer().spec, page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
         session.wait(0.3)
