@@ -18,7 +18,8 @@ compiled = pytest.mark.skipif(jit.DISABLED, reason="the compiler is off")
 
 def python(code: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
     """Run code in a fresh interpreter whose kernel cache is in cwd."""
-    env = os.environ | {"PALPATE_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": str(cwd)} | environment
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "PALPATE_"))}
+    env |= {"PALPATE_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": str(cwd)} | environment
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], cwd=cwd, env=env, capture_output=True, text=True
     )
