@@ -167,7 +167,6 @@ def test_children_end_when_the_session_is_killed(tmp_path):
         import time
         from palpate.haptics.devices.pointer import Pointer
         from palpate.runtime.session import Session
-from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
         from palpate.scenes.arm import arm_at_rest
         session = Session(arm_at_rest(), Pointer().spec, page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
         session.wait(0.3)
