@@ -1,6 +1,6 @@
 """One tick: hand in, reference, coupling, dynamics, safety, publish, step.  The same in real and in simulated time.
 
-b: what `state.load` gives: m model, w workspace, p plan, s servo, o offsets
+m model, w workspace, p plan, s servo state, o offsets of the messages: what `state.load` gives
 """
 
 import math
