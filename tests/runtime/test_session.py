@@ -70,9 +70,13 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
             session.hold("tool", (0, 0, 0), target)
             return np.linalg.norm(session.frame()["pose"][scene.model.body("tool")][:3] - target) < 0.02
 
+        def times_stale():
+            return session.frame()["counters"][frame.COUNTERS.index("hand_stale")]
+
         until(pulled)
+        before = times_stale()  # a busy machine may have kept this test itself silent for 100 ms already
         until(lambda: session.frame()["hand_body"] == 0)  # nothing is sent any more
-        assert session.frame()["counters"][frame.COUNTERS.index("hand_stale")] == 1
+        assert times_stale() == before + 1
         assert not session.frame()["hand_force"].any()
         home = session.frame()["plan_q"]
         until(lambda: np.abs(session.frame()["q"] - home).max() < 1e-3)
@@ -90,7 +94,7 @@ def test_letting_go_is_obeyed_at_once():
         until(held)
         session.let_go()
         until(lambda: session.frame()["hand_body"] == 0)
-        assert session.frame()["counters"][frame.COUNTERS.index("hand_stale")] == 0
+        until(held)  # and the hand can take hold again
 
 
 def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
