@@ -91,7 +91,7 @@ def test_python_reads_what_compiled_code_writes_and_none_is_torn():
         if newest is not None:
             good += 1
             assert (newest[1] == newest[0]).all()
-    assert good > 1000
+    assert good > 100
 
 
 def test_a_follower_reads_everything_in_order():
