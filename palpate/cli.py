@@ -105,9 +105,7 @@ class Touch:
     def run(self) -> int:
         from palpate.runtime.live import touch
 
-        return touch(
-            self.scene, self.device, self.record, self.browser, self.host, self.port, self.seconds, console.print
-        )
+        return touch(self.scene, self.device, self.record, self.browser, self.host, self.port, self.seconds, say)
 
 
 @dataclass
