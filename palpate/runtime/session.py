@@ -106,9 +106,9 @@ class Session:
                 self._start_recorder(self._record)
             if self._want_page:
                 self._start_page()
-        except ChildError as error:
+        except ChildError:
             self.stop()
-            raise ChildError(str(error)) from None
+            raise
         self._began = time.monotonic()
         self._servo.start()
         self._watch.start()
@@ -172,6 +172,8 @@ class Session:
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""
+        if self._stopping.is_set():
+            raise RuntimeError("the session has ended; its recording, if there is one, has the frames")
         newest = self.engine.frames.newest()
         if newest is None:
             raise RuntimeError("no frame yet: the session has not been started")

@@ -113,6 +113,8 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
     until(lambda: session.engine.frames.head > 50)
     report = session.stop()
     assert session.stop() is report
+    with pytest.raises(RuntimeError, match="the session has ended"):
+        session.frame()
     assert sum(report.lateness) == report.periods
     assert "Hz over" in str(report)
 
