@@ -7,13 +7,15 @@ import platform
 import sys
 import time
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from palpate.bench.dynamics import installed
+from palpate.bench.servo import fifo_permitted, lateness
 
 PEERS = {"pin": "Pinocchio, peer of `palpate bench`", "mujoco": "MJCF files", "example-robot-data": "robots to try"}
 
@@ -22,13 +24,6 @@ class Finding(NamedTuple):
     ok: bool
     name: str
     text: str
-
-
-def _installed(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _clock() -> Finding:
@@ -42,7 +37,6 @@ def _clock() -> Finding:
 
 def _servo(fifo: bool) -> Finding:
     """How late the ticks of a real servo begin, over half a second; compiles nothing."""
-    from palpate.bench.servo import lateness
     from palpate.jit import cache_dir
 
     folder = cache_dir()
@@ -76,13 +70,9 @@ def _devices() -> Finding:
 def _scheduling() -> Finding:
     if not hasattr(os, "sched_setscheduler"):
         return Finding(False, "scheduling", f"{platform.system()} has no SCHED_FIFO; a Python-timed loop will be used")
-    before = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except PermissionError:
+    if not fifo_permitted():
         return Finding(False, "scheduling", "SCHED_FIFO is not permitted; ticks will be late under load "
                        "(allow it: rtprio in limits.conf, or CAP_SYS_NICE)")  # fmt: skip
-    os.sched_setscheduler(0, *before)
     return Finding(True, "scheduling", "SCHED_FIFO is permitted: a servo loop can hold its rate beside other programs")
 
 
@@ -105,9 +95,9 @@ def examine() -> Iterator[Finding]:
     supported = platform.system() == "Linux" and platform.machine() == "x86_64"
     if not supported:
         yield Finding(False, "platform", "only Linux on x86-64 has been tried; simulated time should work elsewhere")
-    yield Finding(True, "packages", ", ".join(f"{n} {_installed(n)}" for n in ("palpate", "numpy", "numba")))
+    yield Finding(True, "packages", ", ".join(f"{n} {installed(n)}" for n in ("palpate", "numpy", "numba")))
     for name, use in PEERS.items():
-        found = _installed(name)
+        found = installed(name)
         yield Finding(bool(found), name, f"{found} ({use})" if found else f"not installed ({use})")
     yield _clock()
     scheduling = _scheduling()

@@ -137,13 +137,15 @@ def shortfalls(rows: list[Row]) -> list[str]:
     return lines
 
 
-def machine() -> dict[str, Any]:
-    def installed(name: str) -> str | None:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return None
+def installed(package: str) -> str | None:
+    """The version of an installed package, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
+
+def machine() -> dict[str, Any]:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     packages = {name: installed(name) for name in ("numpy", "numba", "pin", "example-robot-data")}
     return {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import FRAME
 from palpate.haptics.devices.scripted import Scripted
 from palpate.record.writer import FrameWriter
@@ -72,7 +73,5 @@ def simulated_run(
 
 
 def _point(engine: Engine, body: str, at_body: tuple[float, float, float]) -> np.ndarray:
-    from palpate.dynamics.facade import forward_kinematics
-
     X = forward_kinematics(engine.model, engine.servo.q)[engine.model.body(body)]
     return X[:3, :3] @ at_body + X[:3, 3]
