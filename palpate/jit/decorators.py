@@ -1,15 +1,16 @@
-"""kernel, exact_kernel and entry: how functions are compiled, and by whom they may be called."""
+"""kernel, exact_kernel, stage and entry: how functions are compiled, and by whom they may be called."""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import registry
+from numba.core import registry, types
 
 from palpate.jit.cache import FASTMATH, FunctionCache, Locator
 
@@ -25,6 +26,10 @@ class Dispatcher(registry.CPUDispatcher):
 
 
 class Kernel(Dispatcher):
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        # 0 and 1 as arguments are one type, not two: or each literal would be a compilation of its own
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
             f"{self.py_func.__module__}.{self.py_func.__name__} is a kernel: only compiled code can call it "
@@ -40,7 +45,10 @@ class Entry(Dispatcher):
     def warm(self) -> None:
         """Compile, or load from the cache, ahead of the first call."""
         if not self.overloads:
-            self.compile(self.declared)
+            with ExitStack() as stack:
+                for around in around_entries:
+                    stack.enter_context(around(self.py_func))
+                self.compile(self.declared)
             self.disable_compile()
 
     def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
@@ -52,16 +60,19 @@ class Entry(Dispatcher):
         return given.entry_point
 
 
+around_entries: list[Callable[..., AbstractContextManager[None]]] = []  # what is done around compiling an entry
 entries: list[Entry] = []  # all that are imported, for `palpate doctor --warm`
 
 
-def _compiled(function: Callable[..., Any], dispatcher: type[Dispatcher], fastmath: frozenset[str]) -> Any:
+def _compiled(
+    function: Callable[..., Any], dispatcher: type[Dispatcher], fastmath: frozenset[str], inline: bool = True
+) -> Any:
     options = {
         "nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(fastmath),
         "no_cfunc_wrapper": True, "_nrt": False,
     }  # fmt: skip
     if dispatcher is Kernel:
-        options |= {"no_cpython_wrapper": True, "forceinline": True}
+        options |= {"no_cpython_wrapper": True, "forceinline": inline}
     compiled = dispatcher(py_func=function, targetoptions=options)
     compiled.enable_caching()
     return compiled
@@ -79,6 +90,15 @@ def kernel(function: F) -> F:
 def exact_kernel(function: F) -> F:
     """A kernel whose sums are done in the order written, for code that works at the last bit of a float."""
     return function if DISABLED else _compiled(function, Kernel, FASTMATH - {"reassoc", "arcp"})
+
+
+def stage(function: F) -> F:
+    """A kernel that stays a function of its own: for big pieces that are called rarely or from several places.
+
+    Inlining everything makes one function that takes a minute to compile.  Arrays are costly to hand over, so a stage
+    takes a Block's address and a few numbers, and loads what it needs.
+    """
+    return function if DISABLED else _compiled(function, Kernel, FASTMATH, inline=False)
 
 
 def entry(signature: str) -> Callable[[F], F]:

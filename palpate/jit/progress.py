@@ -11,7 +11,7 @@ from typing import Any
 
 from numba.core import event
 
-from palpate.jit.decorators import DISABLED, Dispatcher
+from palpate.jit.decorators import DISABLED, Dispatcher, around_entries
 
 
 class Progress(event.Listener):
@@ -22,18 +22,27 @@ class Progress(event.Listener):
         self.began = 0.0
         self.listener: Callable[[str, int, float, bool], None] | None = None
 
+    @contextmanager
+    def entry(self, function: Callable[..., Any]) -> Iterator[None]:
+        """While an entry and all that it shares with others is compiled or loaded."""
+        if self.depth == 0:
+            self.count, self.began, self.name = 0, time.perf_counter(), function.__name__
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            if self.depth == 0 and self.count:
+                self._say(done=True)
+
     def on_start(self, event: Any) -> None:
-        if isinstance(event.data["dispatcher"], Dispatcher):
-            if self.depth == 0:
-                self.count, self.began, self.name = 0, time.perf_counter(), event.data["dispatcher"].__name__
-            self.depth += 1
+        if isinstance(event.data["dispatcher"], Dispatcher) and self.depth:
             self._say(done=False)
 
     def on_end(self, event: Any) -> None:
-        if isinstance(event.data["dispatcher"], Dispatcher):
-            self.depth -= 1
+        if isinstance(event.data["dispatcher"], Dispatcher) and self.depth:
             self.count += 1
-            self._say(done=self.depth == 0)
+            self._say(done=False)
 
     def _say(self, done: bool) -> None:
         seconds = time.perf_counter() - self.began
@@ -49,6 +58,7 @@ class Progress(event.Listener):
 _progress = Progress()
 if not DISABLED:
     event.register("numba:compile", _progress)
+    around_entries.append(_progress.entry)
 
 
 @contextmanager

@@ -1,0 +1,119 @@
+"""Laws: functions of a few numbers, compiled to C functions, that a step calls by their address.
+
+A compiled step cannot take a Python function as an argument and stay in the cache; it can take an integer.  A call
+through it costs a few nanoseconds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+from numba.core import ccallback, sigutils
+
+from palpate.jit.cache import FASTMATH, FunctionCache, Locator
+from palpate.jit.decorators import DISABLED
+
+_OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(FASTMATH), "_nrt": False}
+_plain: list[Callable[..., float]] = []  # without the compiler an address is a place in this list, and one
+
+
+class _Callback(ccallback.CFunc):
+    def enable_caching(self) -> None:
+        if Locator.from_function(self._pyfunc, self._pyfunc.__code__.co_filename) is not None:
+            self._cache = FunctionCache(self._pyfunc)
+
+
+class Law:
+    """A compiled C function of float64 numbers; made by `law`.  Calling it runs the compiled code."""
+
+    def __init__(self, function: Callable[..., float], signature: str) -> None:
+        self.function, self.signature = function, signature
+        self.name = self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        wanted = signature.count("float64") - 1
+        if len(inspect.signature(function).parameters) != wanted:
+            raise TypeError(f"the law {self.name!r} must take {wanted} numbers: {signature}")
+        if any(step.opname == "RAISE_VARARGS" for step in dis.get_instructions(function)):
+            raise TypeError(
+                f"the law {self.name!r} raises or asserts, which a C function cannot; return math.nan instead"
+            )
+
+    @cached_property
+    def _callback(self) -> Any:
+        callback = _Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(_OPTIONS))
+        callback.enable_caching()
+        callback.compile()
+        return callback
+
+    @cached_property
+    def address(self) -> int:
+        """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
+        if DISABLED:
+            _plain.append(self.function)
+            return len(_plain)
+        return int(self._callback.address)
+
+    @cached_property
+    def _call(self) -> Callable[..., float]:
+        if DISABLED:
+            return self.function
+        count = self.signature.count("float64")
+        return ctypes.CFUNCTYPE(*[ctypes.c_double] * count)(self.address)
+
+    def __call__(self, *numbers: float) -> float:
+        return float(self._call(*numbers))
+
+    def __repr__(self) -> str:
+        return f"<law {self.name}: {self.signature}>"
+
+
+def law(signature: str) -> Callable[[Callable[..., float]], Law]:
+    """Decorator: a function of float64 numbers as a law, "float64(float64, float64)" with as many as it takes.
+
+    It may call kernels and `math`; it cannot allocate, raise or keep state.  What is not a number it says by math.nan.
+    """
+    return lambda function: Law(function, signature)
+
+
+def _call_through(builder: Any, address: Any, numbers: Any) -> Any:
+    double = ir.DoubleType()
+    kind = ir.FunctionType(double, [double] * len(numbers))
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), numbers)
+
+
+@extending.intrinsic
+def call_law2(typingctx, address, a, b):
+    """The law of two numbers at an address."""
+
+    def codegen(context, builder, signature, args):
+        return _call_through(builder, args[0], args[1:])
+
+    x = types.float64
+    return x(types.intp, x, x), codegen
+
+
+@extending.intrinsic
+def call_law4(typingctx, address, a, b, c, d):
+    """The law of four numbers at an address."""
+
+    def codegen(context, builder, signature, args):
+        return _call_through(builder, args[0], args[1:])
+
+    x = types.float64
+    return x(types.intp, x, x, x, x), codegen
+
+
+if DISABLED:
+
+    def call_law2(address, a, b):
+        return _plain[address - 1](a, b)
+
+    def call_law4(address, a, b, c, d):
+        return _plain[address - 1](a, b, c, d)

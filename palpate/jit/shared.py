@@ -1,0 +1,83 @@
+"""shared: kernels that are compiled once and called by their symbol, however many others use them.
+
+A kernel or stage becomes part of every function that calls it, directly or not, and is compiled again with each.  For
+the big parts of a step that would be minutes.  A shared function has a C signature and a symbol of its own; callers
+only know its name.  Before an entry runs, the shared functions of all files it imports are compiled or loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+from numba.core import ccallback, sigutils, types
+
+from palpate.jit.cache import FASTMATH, FunctionCache, Locator, import_closure
+from palpate.jit.decorators import DISABLED, around_entries
+
+OPTIONS = {
+    "nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(FASTMATH),
+    "_nrt": False,
+}  # fmt: skip
+
+
+class Callback(ccallback.CFunc):
+    """numba's C function, with our cache."""
+
+    def enable_caching(self) -> None:
+        if Locator.from_function(self._pyfunc, self._pyfunc.__code__.co_filename) is not None:
+            self._cache = FunctionCache(self._pyfunc)
+
+
+class Shared:
+    """One of them: its function, its symbol, and, once linked, its compiled code."""
+
+    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+        self.function, self.file = function, Path(function.__code__.co_filename).resolve()
+        self.signature = sigutils.normalize_signature(signature)
+        args, returns = self.signature
+        # what callers see: a name and a signature
+        self.symbol = f"{function.__module__}.{function.__name__}".replace(".", "_")
+        self.external = types.ExternalFunction(self.symbol, returns(*args))
+        self.callback: Any = None
+
+    def link(self) -> None:
+        """Compile or load it, and make its symbol known; those it calls must be linked already."""
+        if self.callback is None:
+            callback = Callback(self.function, self.signature, {}, dict(OPTIONS))
+            callback.enable_caching()
+            callback.compile()
+            llvmlite.binding.add_symbol(self.symbol, callback.address)
+            self.callback = callback  # only now: a caller of what did not compile would end the process
+
+
+_all: list[Shared] = []  # in the order of definition: what one calls comes before it
+
+
+def shared(signature: str) -> Callable[[Callable[..., Any]], Any]:
+    """Compile once, for compiled callers only: "int64(intp, float64)", numbers in, one number or void out."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if DISABLED:
+            return function
+        _all.append(Shared(function, signature))
+        return _all[-1].external
+
+    return decorate
+
+
+@contextmanager
+def _linked(function: Callable[..., Any]) -> Iterator[None]:
+    """Before an entry is compiled or loaded: every shared function that its file can reach."""
+    file = Path(function.__code__.co_filename)
+    reachable = set(import_closure(file.resolve())) if file.exists() else None  # None: typed at a prompt, who knows
+    for each in _all:
+        if reachable is None or each.file in reachable:
+            each.link()
+    yield
+
+
+around_entries.append(_linked)
