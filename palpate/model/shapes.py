@@ -47,6 +47,8 @@ class Shape:
 
     role    "both", or only "visual" (seen, never touched) or only "collision" (touched, never seen)
     color   (red, green, blue, opacity), each 0 .. 1, or None: the viewer chooses
+    convex  a mesh is touched as its convex hull (True) or as its triangles, from outside (False); None: as its hull
+            if that has at most 5 % more volume, else as triangles
     """
 
     kind: str
@@ -56,6 +58,7 @@ class Shape:
     role: str = "both"
     color: tuple[float, float, float, float] | None = None
     mesh: Path | None = None
+    convex: bool | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in SHAPE_KINDS:
@@ -73,6 +76,8 @@ class Shape:
             raise ValueError(f"a shape's role is both, visual or collision, got {self.role!r}")
         if (self.kind == "mesh") != (self.mesh is not None):
             raise ValueError("a mesh shape needs a mesh file, and only a mesh shape has one")
+        if self.convex is not None and self.kind != "mesh":
+            raise ValueError(f"convex says how a mesh is touched; a {self.kind} has no such choice")
         object.__setattr__(self, "size", size)
 
 

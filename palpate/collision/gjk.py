@@ -1,0 +1,165 @@
+"""Distance between two convex cores.  Gilbert, Johnson and Keerthi 1988; the sub-simplex by regions, Ericson 2005, 5.1.
+
+W = {a - b} is the difference of the two shapes, in the first one's frame; its point v nearest to the origin is
+a - b for the two points that are nearest to each other.  A simplex of at most four points of W closes in on v.
+The first rows of c.vertex hold its (w, a, b), c.weight the weights that make v.
+"""
+
+import math
+
+from palpate.collision.contacts import load_collision
+from palpate.collision.support import put_support
+from palpate.jit import kernel, shared
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, scale, sub
+
+# Cores closer than this overlap [m]: the direction between them would be rounding.
+TOUCHING = 1e-9
+# |v|^2 - v.w bounds |v|^2 (relative error of the distance); flat shapes end exactly, curved ones here.
+CONVERGED = 1e-12
+ITERATIONS = 64
+# outcomes
+FAR, APART, OVERLAP = 0, 1, 2
+
+
+@kernel
+def put_answer(answer, distance, n, a, b):
+    answer[0] = distance
+    for k in range(3):
+        answer[1 + k], answer[4 + k], answer[7 + k] = n[k], a[k], b[k]
+
+
+@kernel
+def segment_weights(a, b):
+    """Weights of the point of a segment nearest to the origin."""
+    e = sub(b, a)
+    ee = dot(e, e)
+    t = -dot(a, e) / ee if ee > 0.0 else 0.0
+    t = min(max(t, 0.0), 1.0)
+    return (1.0 - t, t)
+
+
+@kernel
+def triangle_weights(a, b, c):
+    """Weights of the point of a triangle nearest to the origin: which corner, edge or face it belongs to."""
+    ab, ac = sub(b, a), sub(c, a)
+    d1, d2 = -dot(ab, a), -dot(ac, a)
+    if d1 <= 0.0 and d2 <= 0.0:
+        return (1.0, 0.0, 0.0)
+    d3, d4 = -dot(ab, b), -dot(ac, b)
+    if d3 >= 0.0 and d4 <= d3:
+        return (0.0, 1.0, 0.0)
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        t = d1 / (d1 - d3)
+        return (1.0 - t, t, 0.0)
+    d5, d6 = -dot(ab, c), -dot(ac, c)
+    if d6 >= 0.0 and d5 <= d6:
+        return (0.0, 0.0, 1.0)
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        t = d2 / (d2 - d6)
+        return (1.0 - t, 0.0, t)
+    va = d3 * d6 - d5 * d4
+    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        return (0.0, 1.0 - t, t)
+    s = 1.0 / (va + vb + vc)
+    return (va * s, vb * s, vc * s)
+
+
+@kernel
+def outside(a, b, c, d):
+    """Whether the origin is not on d's side of the plane a, b, c; also if the four are flat."""
+    n = cross(sub(b, a), sub(c, a))
+    origin, inner = -dot(a, n), dot(sub(d, a), n)
+    flat = 1e-14 * dot(n, n) * dot(sub(d, a), sub(d, a))
+    return inner * inner <= flat or origin * inner < 0.0
+
+
+@kernel
+def tetrahedron_weights(x, weight):
+    """Weights of the point of a tetrahedron nearest to the origin; False if the origin is inside."""
+    best = math.inf
+    for m in range(4):
+        i, j, k = (m + 1) % 4, (m + 2) % 4, (m + 3) % 4
+        a, b, c = get3(x, i), get3(x, j), get3(x, k)
+        if outside(a, b, c, get3(x, m)):
+            u, v, w = triangle_weights(a, b, c)
+            near = add(add(scale(u, a), scale(v, b)), scale(w, c))
+            if dot(near, near) < best:
+                best = dot(near, near)
+                weight[m], weight[i], weight[j], weight[k] = 0.0, u, v, w
+    return best < math.inf
+
+
+@kernel
+def nearest(x, weight, n):
+    """Weights of the point nearest to the origin of the simplex of n rows; False if the origin is inside."""
+    if n == 2:
+        weight[0], weight[1] = segment_weights(get3(x, 0), get3(x, 1))
+    elif n == 3:
+        weight[0], weight[1], weight[2] = triangle_weights(get3(x, 0), get3(x, 1), get3(x, 2))
+    elif n == 4:
+        return tetrahedron_weights(x, weight)
+    return True
+
+
+@kernel
+def shrink(x, weight, n):
+    """Drop the rows that carry no weight; returns how many stay."""
+    kept = 0
+    for i in range(n):
+        if weight[i] > 0.0:
+            weight[kept] = weight[i]
+            for k in range(9):
+                x[kept, k] = x[i, k]
+            kept += 1
+    return kept
+
+
+@kernel
+def mix(x, weight, n, begin):
+    """sum weight row[begin : begin + 3]: v, the point on a, or the point on b."""
+    y = (0.0, 0.0, 0.0)
+    for i in range(n):
+        y = add_scaled(y, weight[i], (x[i, begin], x[i, begin + 1], x[i, begin + 2]))
+    return y
+
+
+@kernel
+def known(x, n):
+    """Whether the new row n is already a corner of the simplex."""
+    for i in range(n):
+        e = sub(get3(x, n), get3(x, i))
+        if dot(e, e) <= 1e-30:
+            return True
+    return False
+
+
+@shared("int64(intp, float64)")
+def gjk(address, limit):
+    """APART, with c.answer; or FAR, if the cores are `limit` or more apart; or OVERLAP + rows of the simplex."""
+    _, c = load_collision(address)
+    x, weight = c.vertex, c.weight
+    n, vv, v = 0, math.inf, scale(-1.0, get3(c.pair_p, 0))  # first towards the other shape
+    for _ in range(ITERATIONS):
+        put_support(address, -v[0], -v[1], -v[2], n)
+        if n > 0:
+            vw = dot(v, get3(x, n))
+            if vw > 0.0 and vw * vw > limit * limit * vv:  # v.w / |v| is never more than the distance
+                return FAR
+            if vv - vw <= CONVERGED * vv or known(x, n):
+                break
+        weight[n] = 1.0
+        if not nearest(x, weight, n + 1):
+            return OVERLAP + 4
+        n = shrink(x, weight, n + 1)
+        v = mix(x, weight, n, 0)
+        if dot(v, v) <= TOUCHING * TOUCHING:
+            return OVERLAP + n
+        if dot(v, v) >= vv:  # rounding: it comes no nearer
+            break
+        vv = dot(v, v)
+    distance = math.sqrt(dot(v, v))
+    put_answer(c.answer, distance, scale(-1.0 / distance, v), mix(x, weight, n, 3), mix(x, weight, n, 6))
+    return APART

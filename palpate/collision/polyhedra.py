@@ -1,0 +1,227 @@
+"""Convex hulls and trees of boxes, made once from the vertices and triangles of a mesh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palpate.collision.tables import OWNS_CORNER, OWNS_EDGE, RIDGE
+from palpate.model.model import Floats
+
+Ints = NDArray[np.int64]
+
+# Relative to the size of the whole: vertices closer than this are one, points this little outside a face are on it.
+SAME = 1e-9
+# Faces whose normals differ by less (1 - cos) are one flat face.
+FLAT = 1e-9
+# An edge sticks out if its two faces differ by more than this [rad]: seams of a flat floor do not.
+RIDGE_ANGLE = 1e-3
+LEAF = 2  # triangles
+
+
+@dataclass(frozen=True, eq=False)
+class Hull:
+    """A convex polyhedron: vertices (v, 3), neighbours of each, outward normals (f, 3), corners of each face."""
+
+    vertices: Floats
+    neighbours: list[list[int]]
+    normals: Floats
+    faces: list[list[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Triangles in the order of a depth-first tree of boxes; arrays as the tables of Geometry."""
+
+    vertices: Floats
+    neighbours: list[list[int]]
+    triangles: Ints  # (t, 3)
+    normals: Floats
+    wings: Floats
+    owns: Ints
+    low: Floats
+    high: Floats
+    skip: Ints
+    first: Ints
+    count: Ints
+
+
+def merged(vertices: Floats, triangles: Ints) -> tuple[Floats, Ints]:
+    """The same triangles with equal vertices made one, and without those that have no area."""
+    size = float(np.ptp(vertices, axis=0).max()) or 1.0
+    _, first, where = np.unique(np.round(vertices / (SAME * size)), axis=0, return_index=True, return_inverse=True)
+    vertices, triangles = vertices[first], where.reshape(-1)[triangles]
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    kept = triangles[area > (SAME * size) ** 2]
+    used, where = np.unique(kept, return_inverse=True)
+    return np.ascontiguousarray(vertices[used]), where.reshape(-1, 3).astype(np.int64)
+
+
+def volume(vertices: Floats, triangles: Ints) -> float:
+    """Volume inside a closed mesh; without meaning if it is open."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+def hull_triangles(points: Floats) -> Ints | None:
+    """Triangles of the convex hull, counter-clockwise from outside; None if the points are flat.
+
+    Points are added one by one; each takes the place of the faces that it sees.
+    """
+    size = float(np.ptp(points, axis=0).max()) or 1.0
+    start = _tetrahedron(points, SAME * size)
+    if start is None:
+        return None
+    a, b, c, d = start
+    inside = points[[a, b, c, d]].mean(axis=0)
+    faces = np.array([_outward(points, f, inside) for f in ((a, b, c), (a, b, d), (a, c, d), (b, c, d))])
+    normals, offsets = _planes(points, faces)
+    # far points first: most of the others are then inside at once
+    for k in np.argsort(-np.linalg.norm(points - inside, axis=1)):
+        seen = normals @ points[k] - offsets > SAME * size
+        if not seen.any():
+            continue
+        edges = {(int(f[i]), int(f[(i + 1) % 3])) for f in faces[seen] for i in range(3)}
+        horizon = [e for e in edges if (e[1], e[0]) not in edges]
+        new = np.array([(i, j, int(k)) for i, j in sorted(horizon)])
+        more_normals, more_offsets = _planes(points, new)
+        faces = np.vstack([faces[~seen], new])
+        normals = np.vstack([normals[~seen], more_normals])
+        offsets = np.concatenate([offsets[~seen], more_offsets])
+    return faces
+
+
+def _tetrahedron(points: Floats, least: float) -> tuple[int, int, int, int] | None:
+    """Four points that span a volume, each the farthest from those before."""
+    a = int(np.argmin(points[:, 0]))
+    from_a = points - points[a]
+    b = int(np.argmax(np.linalg.norm(from_a, axis=1)))
+    across = np.cross(from_a, from_a[b] / (np.linalg.norm(from_a[b]) or 1.0))
+    c = int(np.argmax(np.linalg.norm(across, axis=1)))
+    n = np.cross(from_a[b], from_a[c])
+    length = float(np.linalg.norm(n))
+    if length <= least * least:
+        return None
+    height = np.abs(from_a @ n) / length
+    d = int(np.argmax(height))
+    return (a, b, c, d) if height[d] > 1e3 * least else None
+
+
+def _outward(points: Floats, face: tuple[int, int, int], inside: Floats) -> tuple[int, int, int]:
+    a, b, c = face
+    n = np.cross(points[b] - points[a], points[c] - points[a])
+    return face if n @ (inside - points[a]) < 0.0 else (a, c, b)
+
+
+def _planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
+    """Unit normals and offsets; a face without area gets a zero normal, which sees nothing."""
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    n = np.cross(b - a, c - a)
+    length = np.linalg.norm(n, axis=1, keepdims=True)
+    n = np.divide(n, length, out=np.zeros_like(n), where=length > 0.0)
+    return n, np.einsum("ij,ij->i", n, a)
+
+
+def hull(points: Floats) -> Hull | None:
+    """The convex hull with its flat faces whole; None if the points are flat."""
+    triangles = hull_triangles(points)
+    if triangles is None:
+        return None
+    used, where = np.unique(triangles, return_inverse=True)
+    vertices, triangles = np.ascontiguousarray(points[used]), where.reshape(-1, 3)
+    normals, offsets = _planes(vertices, triangles)
+    size = float(np.ptp(vertices, axis=0).max())
+    left, faces, face_normals = np.any(normals != 0.0, axis=1), [], []
+    while left.any():
+        f = int(np.argmax(left))
+        same = left & (normals @ normals[f] > 1.0 - FLAT)
+        same &= np.abs(np.einsum("ijk,k->ij", vertices[triangles], normals[f]) - offsets[f]).max(axis=1) < 1e-7 * size
+        same[f] = True
+        left &= ~same
+        corners = np.unique(triangles[same])
+        middle = vertices[corners].mean(axis=0)
+        u = vertices[corners[0]] - middle
+        v = np.cross(normals[f], u)
+        angle = np.arctan2((vertices[corners] - middle) @ v, (vertices[corners] - middle) @ u)
+        faces.append([int(k) for k in corners[np.argsort(angle)]])
+        face_normals.append(normals[f])
+    return Hull(vertices, _neighbours(len(vertices), triangles), np.array(face_normals), faces)
+
+
+def _neighbours(n: int, triangles: Ints) -> list[list[int]]:
+    near: list[set[int]] = [set() for _ in range(n)]
+    for a, b, c in triangles.tolist():
+        near[a] |= {b, c}
+        near[b] |= {a, c}
+        near[c] |= {a, b}
+    return [sorted(x) for x in near]
+
+
+def tree(vertices: Floats, triangles: Ints) -> Tree:
+    """The tree of boxes over the triangles, halved at the middle of the longest side; and who owns which edge."""
+    corners = vertices[triangles]  # (t, 3, 3)
+    low, high = corners.min(axis=1), corners.max(axis=1)
+    centres = 0.5 * (low + high)
+    order: list[int] = []
+    boxes: list[tuple[Floats, Floats]] = []
+    skip: list[int] = []
+    first: list[int] = []
+    count: list[int] = []
+
+    def grow(rows: Ints) -> None:
+        node = len(boxes)
+        boxes.append((low[rows].min(axis=0), high[rows].max(axis=0)))
+        skip.append(0)
+        leaf = len(rows) <= LEAF
+        first.append(len(order))
+        count.append(len(rows) if leaf else 0)
+        if leaf:
+            order.extend(rows.tolist())
+        else:
+            axis = int(np.argmax(np.ptp(centres[rows], axis=0)))
+            rows = rows[np.argsort(centres[rows, axis], kind="stable")]
+            grow(rows[: len(rows) // 2])
+            grow(rows[len(rows) // 2 :])
+        skip[node] = len(boxes)
+
+    grow(np.arange(len(triangles)))
+    triangles = triangles[order]
+    normals, _ = _planes(vertices, triangles)
+    wings, owns = _ridges(vertices, triangles, normals)
+    return Tree(
+        vertices, _neighbours(len(vertices), triangles), triangles, normals, wings, owns,
+        np.array([b[0] for b in boxes]), np.array([b[1] for b in boxes]), np.array(skip), np.array(first),
+        np.array(count),
+    )  # fmt: skip
+
+
+def _ridges(vertices: Floats, triangles: Ints, normals: Floats) -> tuple[Floats, Ints]:
+    """Normals across each edge (t, 9), and the bits of Geometry.owns."""
+    wings, owns = np.tile(normals, 3), np.zeros(len(triangles), dtype=np.int64)
+    across: dict[tuple[int, int], int] = {}
+    for t, corners in enumerate(triangles.tolist()):
+        for k in range(3):
+            across.setdefault((corners[k], corners[(k + 1) % 3]), t)
+    seen: set[int] = set()
+    for t, corners in enumerate(triangles.tolist()):
+        for k in range(3):
+            a, b = corners[k], corners[(k + 1) % 3]
+            if a not in seen:
+                seen.add(a)
+                owns[t] |= OWNS_CORNER << k
+            other = across.get((b, a))
+            if other is None:  # an open border: it sticks out
+                owns[t] |= OWNS_EDGE << k | RIDGE << k
+                continue
+            wings[t, 3 * k : 3 * k + 3] = normals[other]
+            if t < other:
+                owns[t] |= OWNS_EDGE << k
+            # the neighbour bends back if its normal leans away across the edge
+            out = np.cross(vertices[b] - vertices[a], normals[t])
+            lean = normals[other] @ out / (np.linalg.norm(out) or 1.0)
+            if lean > RIDGE_ANGLE:
+                owns[t] |= RIDGE << k
+    return wings, owns
