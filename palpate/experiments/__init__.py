@@ -8,4 +8,12 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.arm_swing:run",
         "a PUMA arm swings freely and is pushed; energy is accounted for",
     ),
+    "contact-scaling": (
+        "palpate.experiments.contact_scaling:run",
+        "time of a contact solve over contacts and bodies: the dense form and Lemke",
+    ),
+    "friction-cones": (
+        "palpate.experiments.friction_cones:run",
+        "friction on a polygon against the exact cone: direction, drag, time",
+    ),
 }

@@ -1,0 +1,177 @@
+"""From what touches to rows: directions, Jacobians on the twists of slots, own blocks G, warm start.
+
+x  point of contact from the reference point of a link's tree: a direction d there reads (x cross d) . w + d . v
+"""
+
+from palpate.contact.rows import DRY, LIMIT, N_ROWS, N_WARM, PREPARED, UNMATCHED
+from palpate.contact.single import prepare
+from palpate.conventions import WORLD
+from palpate.jit import kernel
+from palpate.spatial.vectors import add_scaled, cross, dot, get3, put3, scale, sub
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def tangents(n):
+    """Two unit vectors across n, right-handed (n, t1, t2); continuous except where n is along -z."""
+    # Duff et al. 2017, with the sign taken so that a floor's tangents are x and y
+    sign = 1.0 if n[2] >= 0.0 else -1.0
+    a = -1.0 / (sign + n[2])
+    b = n[0] * n[1] * a
+    return (1.0 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]), (b, sign + n[1] * n[1] * a, -n[1])
+
+
+@kernel
+def put_direction(r, i, side, row, x, d):
+    """A row of J that reads the velocity along d of the point x."""
+    at = 18 * side + 6 * row
+    moment = cross(x, d)
+    for c in range(3):
+        r.J[i, at + c] = moment[c]
+        r.J[i, at + 3 + c] = d[c]
+
+
+@kernel
+def put_point(m, w, r, i, side, link, point, n, t1, t2):
+    """Three directions at a point of a link; zero for the world, which does not move."""
+    if link == WORLD:
+        for c in range(18):
+            r.J[i, 18 * side + c] = 0.0
+        return
+    x = sub(point, get3(w.origin, m.root[link]))
+    sign = 1.0 if side else -1.0
+    put_direction(r, i, side, 0, x, scale(sign, n))
+    put_direction(r, i, side, 1, x, scale(sign, t1))
+    put_direction(r, i, side, 2, x, scale(sign, t2))
+
+
+@kernel
+def put_axis(r, i, side, link, n, t):
+    """One row: n on the angular, t on the linear velocity."""
+    at, sign = 18 * side, 1.0 if side else -1.0
+    for c in range(18):
+        r.J[i, at + c] = 0.0
+    if link != WORLD:
+        for c in range(3):
+            r.J[i, at + c] = sign * n[c]
+            r.J[i, at + 3 + c] = sign * t[c]
+
+
+@kernel
+def begin_row(r, kind, link_a, link_b):
+    """A new row between two links, without friction, offset or push; -1 if there is no room."""
+    i = r.integer[N_ROWS]
+    if i >= r.kind.shape[0]:
+        return -1
+    r.integer[N_ROWS] = i + 1
+    r.kind[i] = kind
+    r.slot[2 * i], r.slot[2 * i + 1] = link_a, link_b  # links for now; `number_slots` makes slots of them
+    r.link_slot[link_a] = 1
+    r.link_slot[link_b] = 1
+    r.mu[i] = 0.0
+    r.bound[i] = 0.0
+    put3(r.offset, i, ZERO)
+    put3(r.push, i, ZERO)
+    put3(r.lam, i, ZERO)
+    return i
+
+
+@kernel
+def number_slots(r):
+    r.link_slot[WORLD] = 0
+    for k in range(2 * r.integer[N_ROWS]):
+        r.slot[k] = r.link_slot[r.slot[k]]
+
+
+@kernel
+def times_block(r, i, at, s, t):
+    """(J_row Om_st) as six numbers, J's row beginning at column `at`; s, t slots of one tree."""
+    width = 6 * r.slot_count[s]
+    block = r.table_at[s] + 6 * (t - r.slot_first[s])
+    y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for k in range(6):
+        f, b = r.J[i, at + k], block + k * width
+        y = (y[0] + f * r.table[b], y[1] + f * r.table[b + 1], y[2] + f * r.table[b + 2],
+             y[3] + f * r.table[b + 3], y[4] + f * r.table[b + 4], y[5] + f * r.table[b + 5])  # fmt: skip
+    return y
+
+
+@kernel
+def dot_row(r, i, at, y):
+    return (r.J[i, at] * y[0] + r.J[i, at + 1] * y[1] + r.J[i, at + 2] * y[2]
+            + r.J[i, at + 3] * y[3] + r.J[i, at + 4] * y[4] + r.J[i, at + 5] * y[5])  # fmt: skip
+
+
+@kernel
+def own_block(r, i):
+    """G = J Om J^T of a row: nn, 11, 22, n1, n2, 12."""
+    G = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for side in range(2):
+        for other in range(2):
+            s, t = r.slot[2 * i + side], r.slot[2 * i + other]
+            if s == 0 or t == 0 or r.slot_first[s] != r.slot_first[t]:
+                continue  # the world does not move, and trees feel each other only through rows
+            a, b = 18 * side, 18 * other
+            y0, y1, y2 = times_block(r, i, a, s, t), times_block(r, i, a + 6, s, t), times_block(r, i, a + 12, s, t)
+            G = (G[0] + dot_row(r, i, b, y0), G[1] + dot_row(r, i, b + 6, y1), G[2] + dot_row(r, i, b + 12, y2),
+                 G[3] + dot_row(r, i, b + 6, y0), G[4] + dot_row(r, i, b + 12, y0),
+                 G[5] + dot_row(r, i, b + 12, y1))  # fmt: skip
+    return G
+
+
+@kernel
+def own_blocks(r):
+    """G of every row, and what the local solve wants to know of it."""
+    for i in range(r.integer[N_ROWS]):
+        G = own_block(r, i)
+        for c in range(6):
+            r.G[i, c] = G[c]
+        trace = G[0] + G[1] + G[2]
+        scalar = r.kind[i] == LIMIT or r.kind[i] == DRY
+        r.scale[i] = trace if scalar else trace / 3.0
+        prepared = prepare(G)
+        for c in range(PREPARED):
+            r.prepared[i, c] = prepared[c]
+
+
+@kernel
+def slot_of_key(r, key):
+    """Where the hash table has the key, or the empty place where it would go."""
+    mask = r.hash.shape[0] - 1
+    at = (key ^ (key >> 29)) & mask
+    while r.hash[at] >= 0 and r.warm_key[r.hash[at]] != key:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def warm_row(r, key, cursor):
+    """Row of the last step's impulses with this key, or -1; those after `cursor` are the likely ones."""
+    n = r.integer[N_WARM]
+    if n == 0:
+        return -1
+    if cursor < n and r.warm_key[cursor] == key:
+        return cursor
+    if r.effort[UNMATCHED] == 0:  # the first surprise of this step: now it pays to sort them
+        r.hash[:] = -1
+        for k in range(n):
+            r.hash[slot_of_key(r, r.warm_key[k])] = k
+    r.effort[UNMATCHED] += 1
+    return r.hash[slot_of_key(r, key)]
+
+
+@kernel
+def key_of(shape_a, shape_b, feature):
+    """One number for a pair of shapes and their features: the low bits of large products, as hashes are made."""
+    return (shape_a * 6364136223846793005 + shape_b) * 3935559000370003845 + feature * 2862933555777941757 + 1
+
+
+@kernel
+def world_impulse(n, t1, t2, lam):
+    return add_scaled(add_scaled(scale(lam[0], n), lam[1], t1), lam[2], t2)
+
+
+@kernel
+def in_frame(n, t1, t2, x):
+    return (dot(n, x), dot(t1, x), dot(t2, x))

@@ -1,0 +1,156 @@
+"""solve_contacts: checks a dense contact problem, explains what is wrong with it, and hands it to the staged solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from palpate.contact import dense, dense_problem
+from palpate.contact.dense_problem import ADMM, BUDGET, MULTI_ROOTS, NEWTON, SWEEPS
+from palpate.model.model import Floats
+
+ASYMMETRY = 1e-8  # relative to the largest entry: more is a mistake, less is rounding
+IMMOBILE = 1e-14  # a contact whose G_nn is below this part of its mean diagonal cannot be moved along its normal,
+NOTHING = 1e-20  # nor one whose mean diagonal is below this part of the largest diagonal
+INDEFINITE = 1e-7  # what G - J J^T may have left, scaled; more is a matrix with a negative eigenvalue
+MU_LARGEST = 1e6
+MU_LEAST = 1e-12  # less is solved as none: such friction is far below any tolerance
+ROUNDING = 1e-15  # of |c| / g and its friction: a natural map below that is zero; grazing contacts end there
+SAFETY = 0.5  # the part of the tolerance that iterations aim at; the last evaluation may differ by rounding
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """How a contact solve went.
+
+    `residual` is the natural map of what was returned, the largest over all contacts [N s]; `relative_residual` is that
+    over the largest impulse, or zero if it is no more than rounding; `converged` says that it is within the tolerance.
+    Then the work: `sweeps`, `newton` and `admm` iterations; how often a contact had several solutions (`multi_roots`);
+    and whether the budget `ran_out`.
+    """
+
+    converged: bool
+    residual: float
+    relative_residual: float
+    sweeps: int
+    newton: int
+    admm: int
+    multi_roots: int
+    ran_out: bool
+
+
+def solve_contacts(
+    G: ArrayLike,
+    c: ArrayLike,
+    mu: ArrayLike,
+    tolerance: float = 1e-8,
+    warm: ArrayLike | None = None,
+    budget: int = 1000,
+) -> tuple[Floats, SolveReport]:
+    """Impulses `lam` (3m,) [N s] of m contacts: u = G lam + c with hard contact and Coulomb's exact friction cone.
+
+    G (3m, 3m) is symmetric and positive semidefinite [1/kg], c (3m,) the relative velocity without impulses [m/s], rows
+    (normal, tangent 1, tangent 2); mu a number or (m,).  `tolerance` bounds the natural map relative to the largest
+    impulse; `warm` is a first guess; `budget` the most iterations of all kinds together.
+
+    It always ends, `lam` lies in the cones, and the report says how good it is; read `converged`.  Redundant contacts
+    have many solutions `lam` of the same velocities: one of them is returned.  A contact that nothing can move along
+    its normal (G_nn = 0) gets no impulse; if it approaches, no impulse is right, and the residual is infinite.
+    """
+    G, c, mu = _checked(G, c, mu)
+    m = len(mu)
+    lam = np.zeros(3 * m) if warm is None else _vector(warm, 3 * m, "warm")
+    if not tolerance > 0.0:
+        raise ValueError(f"tolerance is {tolerance}, it must be positive")
+    if budget < 1:
+        raise ValueError(f"budget is {budget}, it must be at least one iteration")
+    size, speed = _power_of_two(np.diag(G)), _power_of_two(np.abs(c))  # exact, and nothing under- or overflows
+    G, c, lam = G / size, c / speed, lam * (size / speed)
+    diagonal = np.diag(G).reshape(m, 3)
+    g = diagonal.mean(axis=1)
+    fixed = (diagonal[:, 0] <= IMMOBILE * g) | (g <= NOTHING)
+    g = np.where(fixed, 1.0, g)
+    lam[np.repeat(fixed, 3)] = 0.0
+    counts = np.zeros(6, dtype=np.int64)
+    rounding = ROUNDING * float((np.linalg.norm(c.reshape(m, 3), axis=1) * (1.0 + mu) / g).max(initial=0.0))
+    moving, sliding = np.flatnonzero(~fixed), np.where(mu < MU_LEAST, 0.0, mu)
+    if len(moving):
+        rows = (3 * moving[:, None] + np.arange(3)).ravel()
+        problem = dense_problem.scaled(G[np.ix_(rows, rows)], c[rows], sliding[moving], g[moving], rounding)
+        lam[rows] = _solve(problem, lam[rows], SAFETY * tolerance, budget)
+        counts = problem.tally
+    residual = _residual(G, c, mu, g, lam, fixed)
+    largest = float(np.linalg.norm(lam.reshape(-1, 3), axis=1).max(initial=0.0))
+    relative = 0.0
+    if not residual <= rounding:
+        relative = residual / largest if largest > 0.0 else np.inf
+    lam, residual = lam * (speed / size), residual * (speed / size)
+    converged = bool(relative <= tolerance)
+    report = SolveReport(
+        converged, residual, relative, int(counts[SWEEPS]), int(counts[NEWTON]), int(counts[ADMM]),
+        int(counts[MULTI_ROOTS]), not converged and len(moving) > 0 and bool(counts[BUDGET] <= 0),
+    )  # fmt: skip
+    return lam, report
+
+
+def _solve(problem: dense_problem.Problem, lam: Floats, tolerance: float, budget: int) -> Floats:
+    """Impulses in the cones, of contacts that can all move."""
+    block = dense_problem.block(problem)
+    if dense.factor_entry(block.address) > INDEFINITE:
+        raise ValueError("G is not positive semidefinite: it has a negative eigenvalue")
+    np.copyto(problem.l, lam.reshape(-1, 3) / problem.unit[:, None])
+    dense.solve_entry(block.address, tolerance, budget)
+    lam = problem.best * problem.unit[:, None]
+    mu = problem.mu
+    # the last bit: rounding must not leave the cone
+    length = np.hypot(lam[:, 1], lam[:, 2])
+    outside = length > mu * lam[:, 0]
+    lam[outside, 1:] *= ((1.0 - 1e-15) * mu[outside] * lam[outside, 0] / length[outside])[:, None]
+    return lam.ravel()
+
+
+def _power_of_two(x: Floats) -> float:
+    """At most twice, and above, the largest of x >= 0; 1 if there is none."""
+    return float(np.ldexp(1.0, np.frexp(x.max(initial=0.0) or 1.0)[1]))
+
+
+def _residual(G: Floats, c: Floats, mu: Floats, g: Floats, lam: Floats, fixed: np.ndarray) -> float:
+    """The largest natural map [N s], with the matrix as it was given."""
+    u = G @ lam + c
+    if (u[::3] < 0.0)[fixed].any():
+        return float("inf")
+    out = np.zeros(len(mu))
+    dense.residual_entry(np.ascontiguousarray(lam.reshape(-1, 3)), np.ascontiguousarray(u.reshape(-1, 3)), mu, g, out)
+    return float(out[~fixed].max(initial=0.0))
+
+
+def _vector(x: ArrayLike, size: int, name: str) -> Floats:
+    array = np.array(x, dtype=np.float64).ravel()
+    if array.shape != (size,):
+        raise ValueError(f"{name} has {array.size} numbers, {size // 3} contacts need {size}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds a NaN or an infinity")
+    return array
+
+
+def _checked(G: ArrayLike, c: ArrayLike, mu: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    G = np.array(G, dtype=np.float64)
+    if G.ndim != 2 or G.shape[0] != G.shape[1] or G.shape[0] % 3:
+        raise ValueError(f"G has shape {G.shape}, m contacts need (3m, 3m)")
+    n = len(G)
+    c = _vector(c, n, "c")
+    friction = np.array(mu, dtype=np.float64)
+    if friction.shape not in ((), (n // 3,)):
+        raise ValueError(f"mu has shape {friction.shape}, it must be a number or ({n // 3},)")
+    if not np.isfinite(G).all():
+        raise ValueError("G holds a NaN or an infinity")
+    if not (friction >= 0.0).all() or not (friction <= MU_LARGEST).all():
+        raise ValueError(f"mu must lie between 0 and {MU_LARGEST:g}, it holds {friction.min()} .. {friction.max()}")
+    if np.abs(G - G.T).max(initial=0.0) > ASYMMETRY * np.abs(G).max(initial=0.0):
+        i, j = np.unravel_index(np.abs(G - G.T).argmax(), G.shape)
+        raise ValueError(f"G is not symmetric: G[{i}, {j}] = {G[i, j]:g} but G[{j}, {i}] = {G[j, i]:g}")
+    if (np.diag(G) < 0.0).any():
+        raise ValueError(f"G[{np.diag(G).argmin()}, {np.diag(G).argmin()}] is negative: G is not positive semidefinite")
+    return 0.5 * (G + G.T), c, np.array(np.broadcast_to(friction, n // 3))

@@ -1,0 +1,135 @@
+"""What the solver works on: touching links, rows of constraints between them, and the inverse inertia that joins them.
+
+A *slot* is a link that something acts on; slot 0 is the world.  Slots of one tree lie together.  A *row* here means a
+block of up to three scalar rows (n, t1, t2) between two slots:
+
+CONTACT  the cone |l_t| <= mu l_n, u_n >= 0
+LIMIT    l_n >= 0, u_n >= 0                       a joint at its end
+DRY      |l_n| <= bound                           dry friction of a joint
+POINT    u = 0, three directions                  two points held together
+TURN     u = 0, three axes                        two orientations held together
+
+u = J_a W_a + J_b W_b + offset,  W the twists of the slots' links (angular, linear), world axes, about their trees'
+reference points;  l is the impulse on b, its opposite acts on a, and J_a has that sign in it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from palpate.jit import block_loader
+from palpate.model.model import Floats1, Floats2, Ints1, Model
+
+CONTACT, LIMIT, DRY, POINT, TURN = range(5)
+
+# rows of Rows.integer
+N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER = range(6)
+# rows of Rows.effort and Rows.total: what the last step took, and all of them together
+SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
+# rows of Rows.number
+DT_S, TOLERANCE, RESIDUAL, RELATIVE, LARGEST = range(5)
+
+NEWTON_SLOTS = 256  # islands of more links are swept
+BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept
+PREPARED = 7  # numbers kept of each row's own 3x3 block (single.py)
+
+
+class Rows(NamedTuple):
+    """S slots, C rows, L links.  Filled anew in every step."""
+
+    # slots
+    link_slot: Ints1  # (L,) slot of a link, 0: none
+    mark: Ints1  # (L,) 0: nothing touches it or what it carries; else 1 + its marked children
+    slot_link: Ints1  # (S,)
+    slot_first: Ints1  # (S,) first slot of the same tree
+    slot_count: Ints1  # (S,) slots of the same tree
+    table_at: Ints1  # (S,) where the slot's six rows of the table begin
+    table: Floats1  # Om: for each tree a dense (6k, 6k) matrix, k its slots
+    link_Om: Floats2  # (L, 36) the diagonal block of marked links
+    carry: Floats2  # (L, 36) block between a marked link and the slot in hand
+    link_W: Floats2  # (L, 6) twist of marked links without impulses, then impulses on their way to the joints
+    W: Floats1  # (6S,) twists of the slots with the impulses so far
+    W_free: Floats1  # (6S,) without any
+    P: Floats1  # (6S,) sum of impulses on each slot: (moment, impulse)
+    dW: Floats1  # (6S,) change of the twists
+    # rows
+    kind: Ints1  # (C,)
+    slot: Ints1  # (2C,) slots a, b of each row
+    J: Floats2  # (C, 36) three rows of six on the twist of a, then three on that of b
+    G: Floats2  # (C, 6) own block J Om J^T: nn, 11, 22, n1, n2, 12
+    prepared: Floats2  # (C, 7) what the local solve needs of G
+    scale: Floats1  # (C,) g, the mean of G's diagonal
+    offset: Floats2  # (C, 3) target velocities: gap / dt, restitution
+    push: Floats2  # (C, 3) velocities that take out penetration and drift, for positions only
+    mu: Floats1  # (C,)
+    bound: Floats1  # (C,) [N s] of DRY
+    lam: Floats2  # (C, 3) impulses
+    best: Floats2  # (C, 3) the best so far
+    u: Floats2  # (C, 3) velocities
+    dlam: Floats2  # (C, 3) a Newton step, and
+    du: Floats2  # (C, 3) what it does to u
+    MF: Floats2  # (C, 3) of the natural map, see newton.py
+    MDE: Floats2  # (C, 9)
+    order: Ints1  # (C,) rows island by island
+    island: Ints1  # (C,) island of a row
+    # islands: slots of island k are island_slots[begin[k]:begin[k + 1]]
+    group: Ints1  # (S,) union-find over slots
+    island_of: Ints1  # (S,)
+    island_slots: Ints1  # (S,)
+    slots_begin: Ints1  # (S + 1,)
+    rows_begin: Ints1  # (S + 1,)
+    local: Ints1  # (S,) number of a slot within its island
+    # the linear system of Newton and ADMM
+    eliminated: Ints1  # (n,) slots of an island in the order of elimination (factor.py)
+    degree: Ints1  # (n,)
+    block: Ints1  # (n n,)
+    later_begin: Ints1  # (n + 1,)
+    later: Ints1  # (B / 2,)
+    K: Floats2  # (B, 36) blocks of sum J^T M D E J
+    N: Floats2  # (B, 36) blocks of 1 + Om K, then their factors
+    AJ: Floats2  # (3, 6)
+    F: Floats2  # (1, 36)
+    # warm start: impulses of the last step by key
+    warm_key: Ints1  # (C,)
+    warm_impulse: Floats2  # (C, 3) on b, world axes
+    hash: Ints1  # (H,) rows of warm_*, by key
+    integer: Ints1
+    effort: Ints1
+    total: Ints1
+    number: Floats1
+
+
+load_rows = block_loader((Rows, False))
+
+
+def rows(model: Model, capacity: int) -> Rows:
+    """Room for `capacity` rows on the links of a model."""
+    L, C = model.n_links, capacity
+    S = min(L, 2 * C + 1)
+    trees = np.bincount(model.arrays.root, minlength=L)[1:]
+    table = int(sum((6 * min(k, 2 * C)) ** 2 for k in trees))
+    n = min(S, NEWTON_SLOTS)
+    B = min(n * n, BLOCKS_PER_SLOT * n)
+    zeros = np.zeros
+
+    def ints(*shape: int) -> np.ndarray:
+        return zeros(shape, dtype=np.int64)
+
+    H = 1 << (2 * C - 1).bit_length()
+    return Rows(
+        link_slot=ints(L), mark=ints(L), slot_link=ints(S), slot_first=ints(S), slot_count=ints(S), table_at=ints(S),
+        table=zeros(max(table, 1)), link_Om=zeros((L, 36)), carry=zeros((L, 36)),
+        link_W=zeros((L, 6)), W=zeros(6 * S), W_free=zeros(6 * S), P=zeros(6 * S), dW=zeros(6 * S),
+        kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), G=zeros((C, 6)),
+        prepared=zeros((C, PREPARED)), scale=zeros(C), offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
+        bound=zeros(C), lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
+        dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
+        MDE=zeros((C, 9)), order=ints(C), island=ints(C),
+        group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
+        local=ints(S), eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
+        K=zeros((B, 36)), N=zeros((B, 36)), AJ=zeros((3, 6)), F=zeros((1, 36)),
+        warm_key=ints(C), warm_impulse=zeros((C, 3)), hash=ints(H),
+        integer=ints(8), effort=ints(8), total=ints(8), number=zeros(8),
+    )  # fmt: skip

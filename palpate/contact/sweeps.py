@@ -1,0 +1,163 @@
+"""Gauss-Seidel on twists: each row reads its velocity from its links' twists, is solved by itself, and moves them.
+
+The (3m x 3m) matrix of all contacts is never formed; a row costs as much as its tree has touching links.
+"""
+
+import math
+
+from palpate.contact.cone import project, shifted
+from palpate.contact.rows import CONTACT, DRY, LIMIT, MULTI_ROOTS
+from palpate.contact.single import impulse, solve_prepared
+from palpate.jit import kernel
+from palpate.spatial.vectors import get3, put3, sub
+
+
+@kernel
+def row_times(r, i, at, W, b):
+    return (r.J[i, at] * W[b] + r.J[i, at + 1] * W[b + 1] + r.J[i, at + 2] * W[b + 2]
+            + r.J[i, at + 3] * W[b + 3] + r.J[i, at + 4] * W[b + 4] + r.J[i, at + 5] * W[b + 5])  # fmt: skip
+
+
+@kernel
+def relative(r, i, W):
+    """J W of row i."""
+    u = (0.0, 0.0, 0.0)
+    for side in range(2):
+        b, at = 6 * r.slot[2 * i + side], 18 * side
+        if b:
+            u = (u[0] + row_times(r, i, at, W, b), u[1] + row_times(r, i, at + 6, W, b),
+                 u[2] + row_times(r, i, at + 12, W, b))  # fmt: skip
+    return u
+
+
+@kernel
+def add_wrench(r, i, l, P):
+    """P += J^T l: (moment, impulse) on both slots of row i; that of the world is nobody's."""
+    for side in range(2):
+        p, at = 6 * r.slot[2 * i + side], 18 * side
+        if p:
+            for c in range(6):
+                P[p + c] += r.J[i, at + c] * l[0] + r.J[i, at + 6 + c] * l[1] + r.J[i, at + 12 + c] * l[2]
+
+
+@kernel
+def move(r, s, f, W):
+    """W += Om f for an impulse f on slot s: all slots of its tree move."""
+    width, at, first = 6 * r.slot_count[s], r.table_at[s], 6 * r.slot_first[s]
+    for j in range(width):  # by columns of Om, which is symmetric, so that all slots are one vector
+        k = at + j
+        W[first + j] += (
+            f[0] * r.table[k] + f[1] * r.table[k + width] + f[2] * r.table[k + 2 * width]
+            + f[3] * r.table[k + 3 * width] + f[4] * r.table[k + 4 * width] + f[5] * r.table[k + 5 * width]
+        )  # fmt: skip
+
+
+@kernel
+def column_times(r, i, at, l):
+    return r.J[i, at] * l[0] + r.J[i, at + 6] * l[1] + r.J[i, at + 12] * l[2]
+
+
+@kernel
+def apply_row(r, i, l, W):
+    """W += Om J^T l for an impulse l of row i."""
+    for side in range(2):
+        s, c = r.slot[2 * i + side], 18 * side
+        if s:
+            f = (column_times(r, i, c, l), column_times(r, i, c + 1, l), column_times(r, i, c + 2, l),
+                 column_times(r, i, c + 3, l), column_times(r, i, c + 4, l), column_times(r, i, c + 5, l))  # fmt: skip
+            move(r, s, f, W)
+
+
+@kernel
+def gather(r, begin, end, slots_begin, slots_end):
+    """P and W of an island anew from its impulses: W = W_free + Om sum J^T l."""
+    for k in range(slots_begin, slots_end):
+        for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
+            r.P[c] = 0.0
+            r.W[c] = r.W_free[c]
+    for k in range(begin, end):
+        add_wrench(r, r.order[k], get3(r.lam, r.order[k]), r.P)
+    for k in range(slots_begin, slots_end):
+        p = 6 * r.island_slots[k]
+        move(r, r.island_slots[k], (r.P[p], r.P[p + 1], r.P[p + 2], r.P[p + 3], r.P[p + 4], r.P[p + 5]), r.W)
+
+
+@kernel
+def symmetric3(G, i, l):
+    """G_i l."""
+    return (G[i, 0] * l[0] + G[i, 3] * l[1] + G[i, 4] * l[2],
+            G[i, 3] * l[0] + G[i, 1] * l[1] + G[i, 5] * l[2],
+            G[i, 4] * l[0] + G[i, 5] * l[1] + G[i, 2] * l[2])  # fmt: skip
+
+
+@kernel
+def local_solve(r, i, c, warm):
+    """Row i by itself: its impulse under velocities c without it."""
+    kind = r.kind[i]
+    if kind == LIMIT:
+        return (max(0.0, -c[0] / r.G[i, 0]), 0.0, 0.0)
+    if kind == DRY:
+        return (min(max(-c[0] / r.G[i, 0], -r.bound[i]), r.bound[i]), 0.0, 0.0)
+    x = r.prepared
+    prepared = (x[i, 0], x[i, 1], x[i, 2], x[i, 3], x[i, 4], x[i, 5], x[i, 6])
+    if kind == CONTACT:
+        l, several = solve_prepared(prepared, c, r.mu[i], warm)
+        r.effort[MULTI_ROOTS] += several
+        return l
+    # held in all three directions: -G^-1 c
+    inv, r1, r2, _, _, cos, sin = prepared
+    y1, y2 = cos * c[1] + sin * c[2] - r1 * c[0], cos * c[2] - sin * c[1] - r2 * c[0]
+    n, l1, l2, _ = impulse(prepared, -c[0] * inv, y1, y2, 0.0)
+    return (n, cos * l1 - sin * l2, sin * l1 + cos * l2)
+
+
+@kernel
+def sweep(r, begin, end, back):
+    """Every row of an island once, forward or backward."""
+    for k in range(begin, end):
+        i = r.order[begin + end - 1 - k] if back else r.order[k]
+        old = get3(r.lam, i)
+        u = relative(r, i, r.W)
+        own = symmetric3(r.G, i, old)
+        c = (u[0] + r.offset[i, 0] - own[0], u[1] + r.offset[i, 1] - own[1], u[2] + r.offset[i, 2] - own[2])
+        new = local_solve(r, i, c, old)
+        d = sub(new, old)
+        if d[0] != 0.0 or d[1] != 0.0 or d[2] != 0.0:
+            put3(r.lam, i, new)
+            apply_row(r, i, d, r.W)
+
+
+@kernel
+def row_target(r, i, l, u):
+    """What the natural map compares l with: l - u / g brought back to what the row allows."""
+    kind, g = r.kind[i], r.scale[i]
+    if kind == CONTACT:
+        return project(shifted(l, u, r.mu[i], g), r.mu[i])
+    x = (l[0] - u[0] / g, l[1] - u[1] / g, l[2] - u[2] / g)
+    if kind == LIMIT:
+        return (max(x[0], 0.0), 0.0, 0.0)
+    if kind == DRY:
+        return (min(max(x[0], -r.bound[i]), r.bound[i]), 0.0, 0.0)
+    return x
+
+
+@kernel
+def velocities_of_rows(r, begin, end):
+    """u of an island's rows, from W."""
+    for k in range(begin, end):
+        i = r.order[k]
+        u = relative(r, i, r.W)
+        put3(r.u, i, (u[0] + r.offset[i, 0], u[1] + r.offset[i, 1], u[2] + r.offset[i, 2]))
+
+
+@kernel
+def residual(r, begin, end):
+    """(largest length of the natural map, largest impulse) over the rows of an island [N s]; u must be up to date."""
+    worst, largest = 0.0, 0.0
+    for k in range(begin, end):
+        i = r.order[k]
+        l = get3(r.lam, i)
+        F = sub(l, row_target(r, i, l, get3(r.u, i)))
+        worst = max(worst, F[0] * F[0] + F[1] * F[1] + F[2] * F[2])
+        largest = max(largest, l[0] * l[0] + l[1] * l[1] + l[2] * l[2])
+    return math.sqrt(worst), math.sqrt(largest)
