@@ -35,9 +35,16 @@ _FRONT_DOOR = {
         ],
         "palpate.dynamics.facade",
     ),
+    "World": "palpate.world.world",
+    **dict.fromkeys(["Contact", "Ledger", "Snapshot", "StepReport", "WorldError"], "palpate.world.views"),
+    **dict.fromkeys(["SolveReport", "solve_contacts"], "palpate.contact.facade"),
+    **dict.fromkeys(["friction_law", "restitution_law"], "palpate.contact.laws"),
+    "run_simulation": "palpate.world.simulation",
 }  # fmt: skip
 
 if TYPE_CHECKING:
+    from palpate.contact.facade import SolveReport, solve_contacts
+    from palpate.contact.laws import friction_law, restitution_law
     from palpate.dynamics.facade import (
         Energy,
         InverseKinematics,
@@ -62,13 +69,16 @@ if TYPE_CHECKING:
     from palpate.model.model import Model
     from palpate.model.shapes import Material, Shape
     from palpate.spatial.placement import Rotation, Transform
+    from palpate.world.simulation import run_simulation
+    from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
+    from palpate.world.world import World
 
 __all__ = [
-    "DH", "Body", "Energy", "InverseKinematics", "Joint", "Material", "Mimic", "Model", "ModelError", "ModelWarning",
-    "MultiBody", "Rotation", "Shape", "Step",
-    "Transform", "bias", "center_of_mass", "compile", "difference", "energy", "forward_dynamics",
-    "forward_kinematics", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics", "jacobian", "load",
-    "mass_matrix", "models", "momentum",
+    "DH", "Body", "Contact", "Energy", "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model",
+    "ModelError", "ModelWarning", "MultiBody", "Rotation", "Shape", "Snapshot", "SolveReport", "Step", "StepReport",
+    "Transform", "World", "WorldError", "bias", "center_of_mass", "compile", "difference", "energy", "forward_dynamics",
+    "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics",
+    "jacobian", "load", "mass_matrix", "models", "momentum", "restitution_law", "run_simulation", "solve_contacts",
 ]  # fmt: skip
 
 

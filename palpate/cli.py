@@ -48,11 +48,14 @@ class Doctor:
 class Bench:
     """Speed, side by side with the engines that are installed, in one run."""
 
-    what: Annotated[Literal["dynamics", "servo"], tyro.conf.Positional] = "dynamics"
-    """dynamics: forward and inverse dynamics beside Pinocchio.  servo: how well the loop holds its rate, and how old
-    hands and frames are when they arrive."""
-    rounds: int = 15
-    """dynamics: interleaved rounds of 10 ms for each number; more rounds, steadier medians."""
+    what: Annotated[Literal["dynamics", "contact", "servo"], tyro.conf.Positional] = "dynamics"
+    """dynamics: forward and inverse dynamics beside Pinocchio.  contact: the whole step of robots, stacks and piles
+    beside MuJoCo and PyBullet.  servo: how well the loop holds its rate, and how old hands and frames are when they
+    arrive."""
+    rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
+    """dynamics (15) and contact (5): interleaved rounds for each number; more rounds, steadier medians."""
+    quick: bool = False
+    """contact: a fiftieth of all steps, to see that everything runs."""
     seconds: float = 4.0
     """servo: how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
@@ -61,7 +64,7 @@ class Bench:
     def run(self) -> int:
         from palpate.bench import tables
 
-        if self.rounds < 1 or not self.seconds > 0.0:
+        if (self.rounds is not None and self.rounds < 1) or not self.seconds > 0.0:
             raise ValueError("--rounds must be at least 1 and --seconds positive")
         with console.status("compiling, or loading from the cache ...") as status:
 
@@ -71,12 +74,16 @@ class Bench:
             if self.what == "dynamics":
                 from palpate.bench import dynamics
 
-                result = dynamics.run(self.rounds, tell)
+                result, table = dynamics.run(self.rounds or 15, tell), tables.dynamics_table
+            elif self.what == "contact":
+                from palpate.bench import contact
+
+                result, table = contact.run(self.rounds or 5, self.quick, tell), tables.contact_table
             else:
                 from palpate.bench import servo
 
-                result = servo.run(self.seconds, tell)
-        (tables.dynamics_table if self.what == "dynamics" else tables.servo_table)(console, result)
+                result, table = servo.run(self.seconds, tell), tables.servo_table
+        table(console, result)
         if self.out:
             self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
             say(f"written to {self.out}")
@@ -172,16 +179,31 @@ class Export:
 
 @dataclass
 class Run:
-    """Run an experiment: headless, simulated time, deterministic.  Exit 1 if a claim fails."""
+    """Run an experiment or a plug-in simulation: headless, simulated time, deterministic.  Exit 1 if a claim fails."""
 
     experiment: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="EXPERIMENT")]
-    """Its name; `palpate experiments` lists them."""
+    """Its name; `palpate experiments` lists them.  Or a plug-in: FILE.py, FILE.py:CLASS, or the name an installed
+    package gives it."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
-    """Folder for report.json and the figures; default: out/EXPERIMENT."""
+    """Experiments: folder for report.json and the figures; default: out/EXPERIMENT."""
+    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
+    """Plug-ins: how long, in simulated time [s]; default: 10."""
+    scene: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
+    """Plug-ins: run it in the world of this scene instead of its own."""
 
     def run(self) -> int:
+        from palpate.experiments import plugins
         from palpate.experiments.report import run
 
+        if plugins.is_plugin(self.experiment):
+            if self.out is not None:
+                raise ValueError("--out is for experiments; a plug-in writes what it likes itself")
+            done = plugins.run_plugin(self.experiment, 10.0 if self.seconds is None else self.seconds, self.scene, say)
+            say(f"{done.name}: {done.simulated_s:g} s in {done.steps} steps took {done.real_s:.2f} s; "
+                f"{done.contacts} contacts at the end")  # fmt: skip
+            return 0
+        if self.seconds is not None or self.scene is not None:
+            raise ValueError("--seconds and --scene are for plug-ins; an experiment knows its own")
         out = self.out or Path("out") / self.experiment
         report = run(self.experiment, out, say)
         for claim in report.claims:

@@ -112,7 +112,8 @@ def warm_up(console: Console) -> None:
     """Compile every entry, or load it from the cache, with a bar that says which."""
     import palpate.bench.loops
     import palpate.dynamics.entries
-    import palpate.runtime.loop  # noqa: F401
+    import palpate.runtime.loop
+    import palpate.world.entries  # noqa: F401
     from palpate.jit import compile_listener, entries
 
     began = time.perf_counter()

@@ -26,6 +26,8 @@ COUNTERS = (
     "clamped",  # ticks on which the force to the hand was scaled to the device's limit
     "rate_limited",  # ticks on which the force to the hand was not allowed to rise as fast as it wanted
     "events_lost",  # events that came faster than they could be taken
+    "contacts_lost",  # contacts for which there was no room
+    "ran_out",  # ticks on which the contact solver's budget ended above its tolerance
     "watchdog",  # times the watchdog found the loop silent for 50 ms
 )
 # Upper edges of the lateness histogram [us]: how long after its due time a tick began; the last bucket is open.
@@ -52,18 +54,20 @@ FRAME = (
     Field("counters", "i", (len(COUNTERS),), "as COUNTERS names them"),
     Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
     Field("hand_body", "i", (), "body that the hand holds, 0: none"),
+    Field("contacts", "i", (), "contact points solved in the tick before this one"),
     Field("time_s", "f", (), "simulated time [s]"),
     Field("tick_us", "f", (), "how long the tick before this one took [us]"),
     Field("q", "f", ("nq",), "coordinates"),
     Field("v", "f", ("nv",), "velocities"),
     Field("tau", "f", ("nv",), "joint forces of the controller [N m or N]"),
-    Field("plan_q", "f", ("nq",), "where the plan is"),
+    Field("plan_q", "f", ("nq",), "where the plan, or what holds the joints, wants them"),
     Field("pose", "f", ("n_bodies", 7), "position [m] and quaternion (w, x, y, z) of each body in the world"),
     Field("hand_point", "f", (3,), "the held point, world [m]"),
     Field("hand_target", "f", (3,), "where the hand is, world [m]"),
     Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
     Field("hand_torque", "f", (3,), "torque on the body from the hand, world [N m]"),
     Field("hand_age_s", "f", (), "from the hand's sample to this force [s]"),
+    Field("residual", "f", (), "of the contact solver in the tick before, relative to the largest impulse"),
     Field("energy", "f", (3,), "kinetic, potential, work of the hand so far [J]"),
 )
 

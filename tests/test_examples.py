@@ -21,6 +21,8 @@ PROMISES = {
                             r"^at 1\.000 s the tool was at \[0\.586 0\.342 0\.104\] m$"],
     "touch_from_python.py": [r"^pulled with at most \d+ N; the tool went \d+\.\d cm", r"^let go: \d+\.\d mm from",
                              r"Hz over \d+\.\d s, "],
+    "push_plugin.py": [r"^pushed with 60 N it leaned [01]\.\d\d degrees, then -?0\.\d\d$",
+                       r"^it stands, on [4-8] contacts$"],
     "own_mechanism.py": [r"^pendulum: q has 5 numbers .* v has 4$", r"^energy kept to \S+ of that: good$"],
 }  # fmt: skip
 NEEDS = {"load_a_robot.py": "example-robot-data"}

@@ -56,11 +56,11 @@ def least_degree(r, n):
 
 @shared("int64(intp, intp, intp, intp, intp)")
 def analyse(address, begin, end, slots_begin, slots_end):
-    """Order and places for the blocks of an island; False if it would take too much work or room."""
+    """Order and places for the blocks of an island; the products of blocks in one factor, 0: too many, or no room."""
     (r,) = load_rows(address)
     n = slots_end - slots_begin
     if n * n > r.block.shape[0]:
-        return False
+        return 0
     pattern(r, begin, end, slots_begin, n)
     places, used, work = 0, 0, 0
     for step in range(n):
@@ -73,7 +73,7 @@ def analyse(address, begin, end, slots_begin, slots_end):
             if r.block[p * n + j] >= 0 and r.degree[j] <= 1 << 40:
                 count += 1
         if places + 1 + 2 * count > r.N.shape[0] or used + count > r.later.shape[0]:
-            return False
+            return 0
         for j in range(n):
             if r.block[p * n + j] >= 0 and r.degree[j] <= 1 << 40:
                 r.later[used] = j
@@ -90,7 +90,7 @@ def analyse(address, begin, end, slots_begin, slots_end):
         work += 1 + count * (count + 1)
     r.later_begin[n] = used
     r.integer[LATER] = places
-    return work <= MOST_WORK
+    return work if work <= MOST_WORK else 0
 
 
 @kernel

@@ -29,7 +29,7 @@ N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER = range(6)
 # rows of Rows.effort and Rows.total: what the last step took, and all of them together
 SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
 # rows of Rows.number
-DT_S, TOLERANCE, RESIDUAL, RELATIVE, LARGEST = range(5)
+TOLERANCE, BUDGET, RESIDUAL, RELATIVE, LARGEST = range(5)
 
 NEWTON_SLOTS = 256  # islands of more links are swept
 BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept

@@ -8,9 +8,12 @@ from palpate.contact.cone import project
 from palpate.contact.factor import analyse
 from palpate.contact.newton import TINY, newton
 from palpate.contact.rows import (
+    BUDGET,
     CONTACT,
     LARGEST,
     N_ISLANDS,
+    N_ROWS,
+    NEWTON,
     RAN_OUT,
     RELATIVE,
     RESIDUAL,
@@ -25,7 +28,10 @@ from palpate.spatial.vectors import get3, put3
 FIRST_SWEEPS = 3
 NEWTON_STEPS = 15
 ROUNDS = 3  # of ADMM and Newton, 40 iterations longer each
-PILE_SWEEPS = 60  # a budget, for islands too large for Newton
+MOST_SWEEPS = 60  # of islands for which Newton is too dear
+# What stages cost, in visits of a row by a sweep
+NEWTON_ROW, ADMM_ROW, PRODUCT = 5.0, 2.0, 1.0
+FINISHED = 99
 
 
 @kernel
@@ -57,55 +63,68 @@ def recall_best(r, begin, end):
 
 
 @kernel
-def solve_island(address, r, begin, end, slots_begin, slots_end, warm):
-    """(residual, largest impulse) of an island after the stages it needed.
+def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
+    """(residual, largest impulse, what is left of the budget) of an island after the stages it needed.
 
-    A small state machine, so that each stage is compiled once: 0 sweeps, then Newton and ADMM by turns.
+    A small state machine, so that each stage is compiled once: sweeps, then Newton and ADMM by turns while the budget
+    lasts, at the end the best impulses there were.
     """
-    tolerance = r.number[TOLERANCE]
-    worst, largest = settle(r, begin, end, slots_begin, slots_end)
-    best = keep_best(r, begin, end, worst, 1e300)
-    if worst <= tolerance * largest + TINY:
-        return worst, largest
-    small = analyse(address, begin, end, slots_begin, slots_end) != 0
-    sweeps = (0 if warm else FIRST_SWEEPS) if small else PILE_SWEEPS
-    used = 0
-    turn = 0
-    while worst > tolerance * largest + TINY and turn <= 2 * ROUNDS + 1:
-        if turn == 0:
-            while used < sweeps and worst > tolerance * largest + TINY:
-                sweep(r, begin, end, (not small) and used % 2 == 1)
-                used += 1
-                if small or used % 4 == 0 or used == sweeps:
-                    velocities_of_rows(r, begin, end)
-                    worst, largest = residual(r, begin, end)
-        elif not small:
-            break
-        elif turn % 2 == 1:
-            newton(address, begin, end, slots_begin, slots_end, NEWTON_STEPS)
-        else:
-            recall_best(r, begin, end)
-            admm(address, begin, end, slots_begin, slots_end, 20 * turn)
-        if turn > 0 or used > 0:
-            worst, largest = settle(r, begin, end, slots_begin, slots_end)
-            best = keep_best(r, begin, end, worst, best)
-        turn += 1
-    r.effort[SWEEPS] += used
-    if worst > best:
-        recall_best(r, begin, end)
+    tolerance, n = r.number[TOLERANCE], end - begin
+    best, turn, work = 1e300, 0, 0
+    while True:
         worst, largest = settle(r, begin, end, slots_begin, slots_end)
+        best = keep_best(r, begin, end, worst, best)
+        if worst <= tolerance * largest + TINY or turn == FINISHED:
+            break
+        turn += 1
+        if turn == 1:
+            work = analyse(address, begin, end, slots_begin, slots_end)
+            newton_cost = NEWTON_ROW * n + PRODUCT * work
+            dear = work == 0 or 2.0 * newton_cost > budget
+            sweeps = min(MOST_SWEEPS, int(budget / n)) if dear else 0 if warm else FIRST_SWEEPS
+            for k in range(sweeps):
+                sweep(r, begin, end, dear and k % 2 == 1)
+            budget -= sweeps * n
+            r.effort[SWEEPS] += sweeps
+            if sweeps:
+                turn = FINISHED - 1 if dear else turn
+                continue
+            turn = 2
+        iterations = 0
+        if turn % 2 == 0 and turn <= 2 * ROUNDS + 2:
+            iterations = min(NEWTON_STEPS, int(budget / newton_cost))
+            budget -= iterations * newton_cost
+            if iterations:
+                before = r.effort[NEWTON]
+                newton(address, begin, end, slots_begin, slots_end, iterations)
+                budget += (iterations - (r.effort[NEWTON] - before)) * newton_cost
+        elif turn <= 2 * ROUNDS + 1:
+            cost = ADMM_ROW * n + 0.3 * PRODUCT * work
+            iterations = min(20 * (turn - 1), int(budget / cost))
+            budget -= iterations * cost
+            if iterations:
+                recall_best(r, begin, end)
+                admm(address, begin, end, slots_begin, slots_end, iterations)
+        if iterations == 0:  # nothing left to try, or to try it with
+            if worst <= best:
+                break
+            recall_best(r, begin, end)
+            turn = FINISHED
     r.effort[RAN_OUT] += worst > tolerance * largest + TINY
-    return worst, largest
+    return worst, largest, budget
 
 
 @shared("void(intp, intp)")
 def solve(address, warm):
-    """All islands; the worst of them in number[RESIDUAL], number[RELATIVE]."""
+    """All islands, each with its share of the budget; the worst of them in number[RESIDUAL], number[RELATIVE]."""
     (r,) = load_rows(address)
     r.number[RESIDUAL], r.number[RELATIVE], r.number[LARGEST] = 0.0, 0.0, 0.0
+    left = 0.0  # by islands that did not need theirs
     for k in range(r.integer[N_ISLANDS]):
-        worst, largest = solve_island(
-            address, r, r.rows_begin[k], r.rows_begin[k + 1], r.slots_begin[k], r.slots_begin[k + 1], warm
+        begin, end = r.rows_begin[k], r.rows_begin[k + 1]
+        share = r.number[BUDGET] * (end - begin) / r.integer[N_ROWS]
+        worst, largest, left = solve_island(
+            address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left
         )
         r.number[RESIDUAL] = max(r.number[RESIDUAL], worst)
         r.number[LARGEST] = max(r.number[LARGEST], largest)

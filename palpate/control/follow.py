@@ -18,8 +18,8 @@ def next_gain(gain, held, dt):
 
 @kernel
 def reference_acceleration(plan, row, gain, q, v, out):
-    """a_ref (nv,) at a row of the plan; for joints whose coordinates are as many as their velocities."""
-    for j in range(v.shape[0]):
+    """a_ref (nv,) at a row of the plan, for the joints it has columns for: the first, with one coordinate each."""
+    for j in range(plan.q.shape[1]):
         error = plan.q[row, j] - q[j]
         rate = gain * plan.v[row, j] - v[j]
         out[j] = gain * gain * (plan.a[row, j] + KP * error) + gain * KD * rate

@@ -83,15 +83,18 @@ def start(m, w):
 
 
 @kernel
-def eliminate(m, tau, w):
-    """Inward: take each axis out of IA and pA and hand the rest to the parent."""
+def eliminate(m, tau, armature, w):
+    """Inward: take each axis out of IA and pA and hand the rest to the parent.
+
+    armature  (A,) the model's, or with what implicit springs and dampers add: dt kv + dt^2 kp
+    """
     for i in range(m.parent.shape[0] - 1, 0, -1):
         A, B, C = get_articulated(w.IA, i)
         n, f = get6(w.F, i)
         for k in range(m.axis_begin[i] + m.axis_count[i] - 1, m.axis_begin[i] - 1, -1):
             sw, sv = get6(w.S, k)
             Un, Uf = articulated_times(A, B, C, sw, sv)
-            D_inv = 1.0 / (dot(sw, Un) + dot(sv, Uf) + m.armature[k])
+            D_inv = 1.0 / (dot(sw, Un) + dot(sv, Uf) + armature[k])
             u = tau[m.axis_v[k]] - dot(sw, n) - dot(sv, f)
             put6(w.U, k, Un, Uf)
             w.D_inv[k] = D_inv
@@ -125,11 +128,11 @@ def accelerate(m, w, a):
 
 
 @kernel
-def articulated(m, tau, wrenches, w, a):
+def articulated(m, tau, armature, wrenches, w, a):
     """The algorithm itself, after `kinematics`."""
     start(m, w)
     apply_wrenches(m, wrenches, w)
-    eliminate(m, tau, w)
+    eliminate(m, tau, armature, w)
     accelerate(m, w, a)
 
 
@@ -137,4 +140,4 @@ def articulated(m, tau, wrenches, w, a):
 def aba(m, q, v, tau, wrenches, w, a):
     """a = H^-1 (tau + J^T wrenches - C v - G), for models without mimic joints."""
     kinematics(m, q, v, w)
-    articulated(m, tau, wrenches, w, a)
+    articulated(m, tau, m.armature, wrenches, w, a)

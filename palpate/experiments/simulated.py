@@ -24,7 +24,7 @@ def simulated_run(
 ) -> dict[str, np.ndarray]:
     """Histories (ticks, ...) of every field of the frame; the same bits every time."""
     hand = hand or Scripted()
-    engine = Engine(scene.model, scene.plan, scene.rate_hz, hand.spec)
+    engine = Engine(scene.world, scene.plan, hand.spec)
     restart(engine.address)
     follower, messages = Follower(engine.frames), []
     writer = (
@@ -53,7 +53,7 @@ def simulated_run(
                 body=scene.model.body(grasp.body), at_body=grasp.at_body, target=hand.target(grasp, start, time_s),
                 stiffness_N_m=STIFFNESS_N_M)  # fmt: skip
         if simulate(engine.address, n, table) != n:
-            raise RuntimeError(f"the world stopped at {done / scene.rate_hz:g} s: a velocity is not finite")
+            raise RuntimeError(f"the world stopped: {scene.world.fault}")
         done += n
         batch = follower.read()
         messages += batch

@@ -5,11 +5,16 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from palpate.conventions import WORLD
+from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import COUNTERS, LATENESS_EDGES_US
+from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
 from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
+from palpate.spatial.placement import Transform
 
 STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
 
@@ -25,6 +30,36 @@ def describe_shape(shape: Shape) -> dict[str, Any]:
     }
 
 
+def describe_axes(engine: Engine) -> list[dict[str, Any]]:
+    """Coordinates that are one angle or one length each: all but those of free and spherical joints.
+
+    index  into q of a frame;  held  whether a plan or a spring wants it somewhere: else plan_q says nothing about it
+    """
+    model, kp = engine.model, engine.world.arrays.state.kp
+    m, planned = model.arrays, engine.plan.q.shape[1]
+    links = [i for i, kind in enumerate(m.kind) if kind == CHAIN]
+    rows = [k for i in links for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i])]
+    axis_of = {int(m.axis_q[k]): k for k in reversed(rows)}  # a mimic joint's axes come after its leader's
+    axes: dict[int, dict[str, Any]] = {}
+    for joint, where in model.q_index.items():
+        several = where.stop - where.start > 1
+        for n, index in enumerate(range(where.start, where.stop)):
+            if (k := axis_of.get(index)) is not None:
+                axes[index] = {
+                    "name": f"{joint}.{n + 1}" if several else joint,
+                    "unit": "m" if m.axis_kind[k] == PRISMATIC else "rad",
+                    "index": index,
+                    "held": bool(index < planned or kp[k] > 0.0),
+                }
+    return [axes[index] for index in sorted(axes)]
+
+
+def describe_start(engine: Engine) -> list[list[float]]:
+    """Position and quaternion of each body where the scene begins, as rows of `pose` in a frame."""
+    placements = [Transform.from_matrix(X) for X in forward_kinematics(engine.model, engine.servo.q_start)]
+    return np.round([[*X.p, *X.R.wxyz] for X in placements], 6).tolist()
+
+
 def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]:
     """The hello message: see page/server.py for who reads it."""
     model = scene.model
@@ -38,6 +73,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "sizes": dict(engine.frame_layout.sizes),
         "joints": list(model.joint_names),
         "joint_units": ["m" if j.kind == "prismatic" else "rad" for j in _moving(scene)],
+        "axes": describe_axes(engine),
         "bodies": [
             {
                 "name": name,
@@ -46,6 +82,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
             }
             for row, name in enumerate(model.body_names)
         ],
+        "start": describe_start(engine),
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "frame": engine.frame_layout.describe(),
         "counters": list(COUNTERS),

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from palpate.frame import COUNTERS, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
+from palpate.frame import COUNTERS, FAULT, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
 from palpate.runtime.loop import restart, servo_loop
-from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STOP, WATCHDOG, Engine
+from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 
@@ -83,7 +83,7 @@ class Session:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.scene, self.say = scene, say
-        self.engine = Engine(scene.model, scene.plan, scene.rate_hz, device or Pointer().spec, SMOOTH_S)
+        self.engine = Engine(scene.world, scene.plan, device or Pointer().spec, SMOOTH_S)
         self.report = SessionReport()
         self.url = ""
         self._want_page, self._record, self._host, self._port = page, record, host, port
@@ -213,12 +213,16 @@ class Session:
         self.report.periods = servo_loop(self.engine.address, 0)
 
     def _run_watch(self) -> None:
-        control, silent, restarts = self.engine.servo.control, False, 0
+        control, silent, restarts, stopped = self.engine.servo.control, False, 0, False
         while not self._stopping.wait(WATCH_S):
             since = time.monotonic_ns() - int(control[HEARTBEAT_NS])
             if since > SILENT_S * 1e9 and not silent and control[HEARTBEAT_NS]:
                 control[WATCHDOG] += 1
             silent = since > SILENT_S * 1e9
+            fault = bool(self.engine.servo.integer[STATE] == FAULT)
+            if fault and not stopped:
+                self._note(f"the world stopped: {self.scene.world.fault}; a reset starts it again")
+            stopped = fault
             if self.page is not None and not self.page.alive and restarts < MOST_RESTARTS:
                 restarts += 1
                 self._note("the page ended and was started again")

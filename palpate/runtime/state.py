@@ -11,12 +11,14 @@ import numpy as np
 
 from palpate.control.plan import Plan
 from palpate.dynamics.facade import mass_matrix
-from palpate.dynamics.workspace import Workspace, workspace
+from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, EVENT, FRAME, HAND, LATENESS_EDGES_US, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit import Block, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
 from palpate.runtime.ring import Ring
+from palpate.world.modules import why_not_compiled
+from palpate.world.world import World
 
 YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with about this time constant
 EVENT_SLOTS, HAND_SLOTS = 64, 16
@@ -33,17 +35,24 @@ STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 class Servo(NamedTuple):
     """State of the simulation and of the loop around it."""
 
+    world: int  # address of the World's own arrays; those it shares:
     q: Floats1  # (nq,) coordinates
     v: Floats1  # (nv,)
-    a: Floats1  # (nv,)
     tau: Floats1  # (nv,) the controller's
-    a_ref: Floats1  # (nv,)
-    q_start: Floats1  # (nq,) where a reset goes
-    q_next: Floats1  # (nq,)
-    v_next: Floats1  # (nv,)
-    yielding: Floats1  # (nv,) joint damping while a hand holds [N m s/rad]
+    q_hold: Floats1  # (nq,) where joints are held
     wrenches: Floats2  # (n_bodies, 6) from the hand
-    no_wrenches: Floats2  # (0, 6)
+    world_integer: Ints1  # world/state.py
+    world_number: Floats1
+    rows_integer: Ints1  # contact/rows.py
+    rows_number: Floats1
+    rows_effort: Ints1
+    contact_count: Ints1  # collision/contacts.py
+    # the servo's own
+    tau_start: Floats1  # (nv,)
+    a_ref: Floats1  # (nv,)
+    q_start: Floats1  # (nq,) where a reset goes, and
+    v_start: Floats1  # (nv,) how fast
+    yielding: Floats1  # (nv,) joint damping while a hand holds [N m s/rad]
     number: Floats1  # TIME_S, DT_S, ...
     integer: Ints1  # TICK, STATE, ...
     counters: Ints1  # frame.COUNTERS
@@ -75,6 +84,7 @@ class Offsets(NamedTuple):
     counters: int
     lateness: int
     hand_body: int
+    contacts: int
     time_s: int
     tick_us: int
     q: int
@@ -87,6 +97,7 @@ class Offsets(NamedTuple):
     hand_force: int
     hand_torque: int
     hand_age_s: int
+    residual: int
     energy: int
     sent_ns: int
     body: int
@@ -103,45 +114,57 @@ load = block_loader((ModelArrays, True), (Workspace, False), (Plan, False), (Ser
 
 
 class Engine:
-    """A model, its plan and all state of its servo, with the rings that connect it to the outside."""
+    """A world, the plan its joints follow, all state of its servo, and the rings that connect it to the outside."""
 
     def __init__(
-        self, model: Model, plan: Plan, rate_hz: float, device: DeviceSpec, smooth_s: float = 0.0, lateness_log: int = 0
-    ) -> None:  # fmt: skip
-        if model.has_mimic or model.nq != model.nv:
-            raise ValueError(f"{model.name!r} cannot be touched yet: joints with quaternions or mimic need a World")
-        if not 10.0 <= rate_hz <= 8000.0:
-            raise ValueError(f"the tick rate must be 10 .. 8000 Hz, got {rate_hz:g}")
-        self.model, self.plan, self.rate_hz, self.device = model, plan, float(rate_hz), device
+        self, world: World, plan: Plan | None, device: DeviceSpec, smooth_s: float = 0.0, lateness_log: int = 0
+    ) -> None:
+        refusal = why_not_compiled(world)
+        if refusal is not None:
+            raise ValueError(refusal)
+        model = world.model
+        self.world, self.model, self.rate_hz, self.device = world, model, 1.0 / world.dt, device
+        if not 10.0 <= self.rate_hz <= 8000.0:
+            raise ValueError(f"the tick rate must be 10 .. 8000 Hz, the world's is {self.rate_hz:g}")
+        self.plan = _checked(plan, model)
         sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies}
         self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
-        self.frames = Ring.create(round(FRAME_SECONDS * rate_hz), self.frame_layout.words)
+        self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
         self.events = Ring.create(EVENT_SLOTS, self.event_layout.words)
         self.servo = self._servo(smooth_s, lateness_log)
         self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
-        plan = Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))
-        self._block = Block(model.arrays, workspace(model), plan, self.servo, self.offsets)
+        arrays = world.arrays
+        self._block = Block(model.arrays, arrays.work, self.plan, self.servo, self.offsets)
 
     @property
     def address(self) -> int:
         return self._block.address
 
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
-        model, zeros = self.model, np.zeros
-        nq, nv, q = model.nq, model.nv, self.plan.q[0]
+        model, zeros, arrays = self.model, np.zeros, self.world.arrays
+        state, nv = arrays.state, model.nv
         number, integer = zeros(11), zeros(7, dtype=np.int64)
-        number[[DT_S, GAIN, SPEED, SMOOTH_S]] = 1.0 / self.rate_hz, 1.0, 1.0, smooth_s
+        number[[DT_S, GAIN, SPEED, SMOOTH_S]] = self.world.dt, 1.0, 1.0, smooth_s
         number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
         integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
         control = zeros(8, dtype=np.int64)
         control[PERIOD_NS] = round(1e9 / self.rate_hz)
         hand, event = zeros(self.hand_layout.words, dtype=np.int64), zeros(self.event_layout.words, dtype=np.int64)
+        planned = self.plan.q.shape[1]
+        q_start, v_start = state.q.copy(), state.v.copy()
+        if len(self.plan.q):
+            q_start[:planned], v_start[:planned] = self.plan.q[0], self.plan.v[0]
+        yielding = zeros(nv)
+        if planned:
+            yielding[:planned] = np.diag(mass_matrix(model, q_start))[:planned] / YIELD_TIME_S
         return Servo(
-            q=np.array(q, dtype=float), v=zeros(nv), a=zeros(nv), tau=zeros(nv), a_ref=zeros(nv),
-            q_start=np.array(q, dtype=float), q_next=zeros(nq), v_next=zeros(nv),
-            yielding=np.diag(mass_matrix(model, q)) / YIELD_TIME_S,
-            wrenches=zeros((model.n_bodies, 6)), no_wrenches=zeros((0, 6)), number=number, integer=integer,
+            world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
+            wrenches=state.wrenches, world_integer=state.integer, world_number=state.number,
+            rows_integer=arrays.rows.integer, rows_number=arrays.rows.number, rows_effort=arrays.rows.effort,
+            contact_count=arrays.contacts.count,
+            tau_start=state.tau.copy(), a_ref=zeros(nv), q_start=q_start, v_start=v_start, yielding=yielding,
+            number=number, integer=integer,
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
@@ -156,3 +179,13 @@ class Engine:
         """Let go of the shared memory; nothing may run on this engine any more."""
         for ring in (self.frames, self.hands, self.events):
             ring.close()
+
+
+def _checked(plan: Plan | None, model: Model) -> Plan:
+    """The plan as arrays for kernels, without rows if there is none.  Its columns are the model's first joints."""
+    if plan is None:
+        return Plan(*(np.zeros((0, 0)) for _ in Plan._fields))
+    n = plan.q.shape[1]
+    if any(s.start != model.v_index[name].start for name, s in model.q_index.items() if s.start < n):
+        raise ValueError(f"the plan moves the first {n} joints of {model.name!r}, but not all of them are single axes")
+    return Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))

@@ -5,14 +5,14 @@ m model, w workspace, p plan, s servo state, o offsets of the messages: what `st
 
 import math
 
+from palpate.collision.contacts import LOST
+from palpate.contact.rows import N_CONTACTS, N_ROWS, N_WARM, RAN_OUT, RELATIVE
 from palpate.control.follow import next_gain, reference_acceleration
 from palpate.conventions import WORLD
-from palpate.dynamics.aba import articulated
-from palpate.dynamics.coordinates import finite, integrate
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
 from palpate.dynamics.mobility import point_mobility, turn_mobility
-from palpate.dynamics.rnea import rnea
+from palpate.dynamics.rnea import motion_forces, project_forces
 from palpate.frame import COUNTERS, FAULT
 from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.safety import limit_norm, limit_rise
@@ -34,11 +34,17 @@ from palpate.runtime.state import (
     WORK_J,
 )  # fmt: skip
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, is_finite, rotate, scale, sub
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, rotate, scale, sub
+from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
+from palpate.world.state import TICK as WORLD_TICK
+from palpate.world.state import TIME_S as WORLD_TIME_S
+from palpate.world.state import WRENCHES
+from palpate.world.step import begin_step, end_step
 
 STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
 HAND_STALE, HAND_REFUSED = COUNTERS.index("hand_stale"), COUNTERS.index("hand_refused")
 CAPPED = COUNTERS.index("capped")
+CONTACTS_LOST, RAN_OUT_COUNTER = COUNTERS.index("contacts_lost"), COUNTERS.index("ran_out")
 CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
 STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
 LEVER_M = 0.2  # the torque limit of a hand is its force limit at this distance
@@ -48,11 +54,15 @@ ZERO = (0.0, 0.0, 0.0)
 
 @kernel
 def reset(m, s):
-    """Back to the start, at rest."""
+    """Back to the start, as fast as then."""
+    for j in range(m.nq):
+        s.q[j] = s.q_start[j]
     for j in range(m.nv):
-        s.q[j], s.v[j], s.tau[j] = s.q_start[j], 0.0, 0.0
+        s.v[j], s.tau[j] = s.v_start[j], s.tau_start[j]
     s.number[TIME_S], s.number[PHASE], s.number[WORK_J], s.number[GAIN] = 0.0, 0.0, 0.0, 1.0
     s.integer[TICK], s.integer[HELD_BODY], s.integer[FAULT_AT] = 0, 0, -1
+    s.world_integer[WORLD_TICK], s.world_number[WORLD_TIME_S] = 0, 0.0
+    s.world_integer[WRENCHES], s.rows_integer[N_WARM] = 0, 0
     s.hand_force[:] = 0.0
     s.hand_torque[:] = 0.0
     s.wrenches[:, :] = 0.0
@@ -110,6 +120,7 @@ def couple(m, w, s, o, body):
     for r in range(3):
         s.hand_torque[r] = torque[r]
         s.wrenches[body, r], s.wrenches[body, 3 + r] = moment[r], force[r]
+    s.world_integer[WRENCHES] = s.wrenches.shape[0]
     s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
 
 
@@ -130,11 +141,12 @@ def hand_torque(m, w, s, o, link, R):
 @kernel
 def control_torque(m, w, p, s, row):
     """tau of the controller: follow the plan as far as the gain says, yield for the rest."""
-    gain = s.number[GAIN]
+    gain, planned = s.number[GAIN], p.q.shape[1]
     reference_acceleration(p, row, gain, s.q, s.v, s.a_ref)
-    rnea(m, s.q, s.v, s.a_ref, s.no_wrenches, w, s.tau)
+    motion_forces(m, s.a_ref, w)
+    project_forces(m, s.a_ref, w, s.tau)
     for j in range(m.nv):
-        s.tau[j] -= (1.0 - gain) * s.yielding[j] * s.v[j]
+        s.tau[j] = s.tau[j] - (1.0 - gain) * s.yielding[j] * s.v[j] if j < planned else s.tau_start[j]
 
 
 @kernel
@@ -152,6 +164,8 @@ def publish(m, w, p, s, o, row, now_ns):
     words[at + o.wall_ns] = now_ns
     words[at + o.state] = s.integer[STATE]
     words[at + o.hand_body] = s.integer[HELD_BODY]
+    words[at + o.contacts] = s.rows_integer[N_CONTACTS]
+    floats[at + o.residual] = s.rows_number[RELATIVE] if s.rows_integer[N_ROWS] else 0.0
     put_words(words, at + o.counters, s.counters)
     put_words(words, at + o.lateness, s.lateness)
     floats[at + o.time_s] = s.number[TIME_S]
@@ -160,7 +174,7 @@ def publish(m, w, p, s, o, row, now_ns):
     put_words(floats, at + o.v, s.v)
     put_words(floats, at + o.tau, s.tau)
     for j in range(m.nq):
-        floats[at + o.plan_q + j] = p.q[row, j]
+        floats[at + o.plan_q + j] = p.q[row, j] if j < p.q.shape[1] else s.q_hold[j]
     put_words(floats, at + o.hand_point, s.hand_point)
     put_words(floats, at + o.hand_target, s.hand_target)
     put_words(floats, at + o.hand_force, s.hand_force)
@@ -188,35 +202,16 @@ def put_pose(m, w, body, floats, at):
 
 
 @kernel
-def step(m, w, s):
-    """Semi-implicit Euler; False, with the state kept, if the result is not finite."""
-    dt = s.number[DT_S]
-    articulated(m, s.tau, s.wrenches, w, s.a)  # on the kinematics that rnea left
-    for j in range(m.nv):
-        s.v_next[j] = s.v[j] + dt * s.a[j]
-    integrate(m, s.q, s.v_next, dt, s.q_next)
-    if not (finite(s.v_next) and finite(s.q_next)):
-        for j in range(m.nv):
-            if not is_finite(s.v_next[j]):
-                s.integer[FAULT_AT] = j
-        return False
-    for j in range(m.nv):
-        s.v[j] = s.v_next[j]
-    for j in range(m.nq):
-        s.q[j] = s.q_next[j]
-    return True
-
-
-@kernel
 def tick(m, w, p, s, o, now_ns, moving):
     """Publish one tick and, if moving, advance by it; a paused or stopped world is published as it is."""
+    begin_step(s.world)
     body = held_body(m, s, o, now_ns) if moving else WORLD
     if moving:
         s.number[GAIN] = next_gain(s.number[GAIN], body != WORLD, s.number[DT_S])
-    row = int(s.number[PHASE]) % p.q.shape[0]
-    control_torque(m, w, p, s, row)
-    for c in range(6):
-        s.wrenches[s.integer[HELD_BODY], c] = 0.0
+    row = 0
+    if p.q.shape[0]:
+        row = int(s.number[PHASE]) % p.q.shape[0]
+        control_torque(m, w, p, s, row)
     if body != WORLD:
         couple(m, w, s, o, body)
     else:
@@ -225,9 +220,11 @@ def tick(m, w, p, s, o, now_ns, moving):
     s.integer[HELD_BODY] = body
     publish(m, w, p, s, o, row, now_ns)
     if moving:
-        if step(m, w, s):
+        if end_step(s.world):
             s.integer[TICK] += 1
             s.number[TIME_S] = s.integer[TICK] * s.number[DT_S]
             s.number[PHASE] += s.number[GAIN]  # the plan waits while a hand holds
+            s.counters[RAN_OUT_COUNTER] += s.rows_effort[RAN_OUT] > 0
+            s.counters[CONTACTS_LOST] = s.contact_count[LOST]
         else:
-            s.integer[STATE] = FAULT
+            s.integer[STATE], s.integer[FAULT_AT] = FAULT, s.world_integer[WORLD_FAULT_AT]

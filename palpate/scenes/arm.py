@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from palpate.control.plan import Plan, line, rest, there_and_back, tool_path
-from palpate.model.compile import compile
 from palpate.model.library import ball, plane, puma560
 from palpate.model.model import Model
+from palpate.scenes.looks import floor
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
+from palpate.world.world import World
 
 LINE_START_M, LINE_END_M = (0.50, 0.1501, -0.05), (0.88, 0.1501, -0.05)
 TOOL_ALONG_X = Rotation.from_matrix([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
@@ -25,24 +26,31 @@ def tool_line(model: Model, dt: float, seconds: float = LINE_SECONDS) -> Plan:
 
 def arm(rate_hz: float = 1000.0) -> Scene:
     """The arm draws its line there and back, above a floor."""
-    model = compile([puma560(), plane(at=(0, 0, FLOOR_Z_M), name="floor")], name="puma560")
-    plan = there_and_back(tool_line(model, 1.0 / rate_hz), pause_rows=round(0.5 * rate_hz))
-    return Scene("arm", "PUMA 560 on a line", model, plan, rate_hz, tool_path(model, plan, "tool"))
+    world = World([puma560(), floor(height=FLOOR_Z_M)], dt=1.0 / rate_hz)
+    plan = there_and_back(tool_line(world.model, world.dt), pause_rows=round(0.5 * rate_hz))
+    world.q = plan.q[0]
+    return Scene("arm", "PUMA 560 on a line", world, plan, tool_path(world.model, plan, "tool"))
 
 
 def arm_line(rate_hz: float = 1000.0) -> Scene:
     """The line towards a wall at x = 0.88 m, with a ball in the way of link 2; both are seen and not solid."""
-    model = compile([
-        puma560(),
-        plane(at=(0, 0, FLOOR_Z_M), name="floor"),
-        ball(OBSTACLE_RADIUS_M, at=OBSTACLE_M, fixed=True, name="obstacle"),
-        plane(at=(WALL_X_M, 0, 0), normal=(-1, 0, 0), name="wall"),
-    ], name="puma560")  # fmt: skip
-    plan = tool_line(model, 1.0 / rate_hz)
-    return Scene("arm-line", "PUMA 560, wall and obstacle", model, plan, rate_hz, tool_path(model, plan, "tool"))
+    world = World(
+        [
+            puma560(),
+            floor(height=FLOOR_Z_M),
+            ball(OBSTACLE_RADIUS_M, at=OBSTACLE_M, fixed=True, name="obstacle"),
+            plane(at=(WALL_X_M, 0, 0), normal=(-1, 0, 0), name="wall"),
+        ],
+        dt=1.0 / rate_hz,
+        ignore=[("puma560", "obstacle"), ("puma560", "wall")],
+    )
+    plan = tool_line(world.model, world.dt)
+    world.q = plan.q[0]
+    return Scene("arm-line", "PUMA 560, wall and obstacle", world, plan, tool_path(world.model, plan, "tool"))
 
 
 def arm_at_rest(rate_hz: float = 1000.0) -> Scene:
     """The arm holds still where its line begins."""
-    model = compile([puma560(), plane(at=(0, 0, FLOOR_Z_M), name="floor")], name="puma560")
-    return Scene("arm-rest", "PUMA 560 at rest", model, rest(model, model.posture("line_start")), rate_hz)
+    world = World([puma560(), floor(height=FLOOR_Z_M)], dt=1.0 / rate_hz)
+    world.q = world.model.posture("line_start")
+    return Scene("arm-rest", "PUMA 560 at rest", world, rest(world.model, world.q.copy()))

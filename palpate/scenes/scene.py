@@ -8,15 +8,26 @@ import numpy as np
 
 from palpate.control.plan import Plan
 from palpate.model.model import Model
+from palpate.world.world import World
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A model with a plan to follow, its tick rate, and the path [m] to draw."""
+    """A world at its start, the plan its joints follow (None: they are left alone or held), and a path [m] to draw.
+
+    The tick of a session is the world's step.
+    """
 
     name: str
     title: str
-    model: Model
-    plan: Plan
-    rate_hz: float = 1000.0
+    world: World
+    plan: Plan | None = None
     path: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @property
+    def model(self) -> Model:
+        return self.world.model
+
+    @property
+    def rate_hz(self) -> float:
+        return 1.0 / self.world.dt

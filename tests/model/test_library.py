@@ -329,7 +329,7 @@ def test_human_knees_bend_backwards_only():
     q[model.q_index["knee_r"]] = 1.0
     poses = pp.forward_kinematics(model, q)
     assert poses[model.body("foot_r")][0, 3] < -0.3
-    assert model.lower[model.q_index["knee_l"]] == 0.0
+    assert np.radians(-10) < model.lower[model.q_index["knee_l"]] < 0.0  # and give a little when stretched
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from palpate.runtime.children import Child, ChildError
 from palpate.runtime.session import Session
 from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
 from palpate.scenes.arm import arm, arm_at_rest
+from palpate.scenes.blocks import box_on_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
@@ -212,3 +213,17 @@ def test_a_child_that_does_not_exist_says_so():
     child = Child("palpate.nonsense", {}, [])
     with pytest.raises(ChildError, match="ended with code 1"):
         child.answer("url", 10.0)
+
+
+def test_a_world_that_stops_says_which_body_and_a_reset_starts_it_again():
+    scene = box_on_table()
+    with Session(scene, fifo=False) as session:
+        until(lambda: session.frame()["tick"] > 10)
+        scene.world.tau[:] = np.nan
+        until(lambda: session.report.notes and "no longer finite" in session.report.notes[-1])
+        assert session.frame()["state"] == frame.FAULT
+        scene.world.tau[:] = 0.0
+        session.reset()
+        session.play()
+        until(lambda: session.frame()["state"] == frame.RUNNING)
+    assert "box" in session.report.notes[-1]

@@ -1,6 +1,6 @@
 // Generated from palpate/frame.py by `python -m palpate.page.generate`. Do not edit.
 
-export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "capped", "clamped", "rate_limited", "events_lost", "watchdog"] as const;
+export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "capped", "clamped", "rate_limited", "events_lost", "contacts_lost", "ran_out", "watchdog"] as const;
 export const LATENESS_EDGES_US = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] as const;
 export const STATES = {"PAUSED": 0, "RUNNING": 1, "FAULT": 2} as const;
 export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed"] as const;
@@ -16,9 +16,10 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "tick", "kind": "i", "shape": []},
   {"name": "wall_ns", "kind": "i", "shape": []},
   {"name": "state", "kind": "i", "shape": []},
-  {"name": "counters", "kind": "i", "shape": [9]},
+  {"name": "counters", "kind": "i", "shape": [11]},
   {"name": "lateness", "kind": "i", "shape": [14]},
   {"name": "hand_body", "kind": "i", "shape": []},
+  {"name": "contacts", "kind": "i", "shape": []},
   {"name": "time_s", "kind": "f", "shape": []},
   {"name": "tick_us", "kind": "f", "shape": []},
   {"name": "q", "kind": "f", "shape": ["nq"]},
@@ -31,6 +32,7 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "hand_force", "kind": "f", "shape": [3]},
   {"name": "hand_torque", "kind": "f", "shape": [3]},
   {"name": "hand_age_s", "kind": "f", "shape": []},
+  {"name": "residual", "kind": "f", "shape": []},
   {"name": "energy", "kind": "f", "shape": [3]},
 ];
 
@@ -48,6 +50,8 @@ export interface Frame {
   lateness: number[];
   /** body that the hand holds, 0: none */
   hand_body: number;
+  /** contact points solved in the tick before this one */
+  contacts: number;
   /** simulated time [s] */
   time_s: number;
   /** how long the tick before this one took [us] */
@@ -58,7 +62,7 @@ export interface Frame {
   v: Float64Array;
   /** joint forces of the controller [N m or N] */
   tau: Float64Array;
-  /** where the plan is */
+  /** where the plan, or what holds the joints, wants them */
   plan_q: Float64Array;
   /** position [m] and quaternion (w, x, y, z) of each body in the world */
   pose: Float64Array;
@@ -72,6 +76,8 @@ export interface Frame {
   hand_torque: Float64Array;
   /** from the hand's sample to this force [s] */
   hand_age_s: number;
+  /** of the contact solver in the tick before, relative to the largest impulse */
+  residual: number;
   /** kinetic, potential, work of the hand so far [J] */
   energy: Float64Array;
 }

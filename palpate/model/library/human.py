@@ -78,7 +78,7 @@ HEEL = 0.25  # fraction of the foot behind the ankle
 SOLE_GRID = (13, 4)
 PELVIS_HEIGHT = 0.4244 + 0.4362 + SOLE_DEPTH  # of the mid-hip, standing [m]
 ARMS_OUT = 15.0  # standing: the arms clear the trunk [deg]
-KNEE_RANGE = (0.0, 150.0)  # bending is positive [deg]
+KNEE_RANGE = (-5.0, 150.0)  # bending is positive; a stretched knee gives a little further [deg]
 
 HEIGHTS, MASSES = (0.5, 2.5), (5.0, 400.0)  # [m], [kg]: beyond them a unit was mistaken
 

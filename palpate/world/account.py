@@ -1,0 +1,60 @@
+"""The energy ledger: who did how much work in a step.
+
+Between two velocities the kinetic energy of a body changes by impulse times mean velocity, exactly.  So every work here
+is an impulse times the mean of the velocities before and after the step; what is then left of the change of energy was
+made or lost by the step itself: positions taken along one velocity only, axes that turn, penetration taken out.
+
+actuators   dt tau - (dt kv + dt^2 kp) (v+ - v): torques with the implicit springs and dampers of `hold`
+hands       dt wrench, of `apply` and of devices
+contacts    l of contact rows;  joints    l of ends, dry friction and connections
+"""
+
+from palpate.contact.rows import CONTACT, N_ROWS, N_SLOTS
+from palpate.contact.sweeps import relative
+from palpate.conventions import WORLD
+from palpate.dynamics.energy import energy
+from palpate.dynamics.jacobian import body_frame
+from palpate.dynamics.kinematics import joint_motion
+from palpate.jit import shared
+from palpate.spatial.vectors import add, cross, dot, get3, get6
+from palpate.world.state import ACTUATORS, CONTACTS, DT_S, HANDS, JOINTS, LEDGER, START, WRENCHES, load
+
+COUNTING = 2  # integer[LEDGER] once the first step has noted the energy at the start
+
+
+@shared("void(intp)")
+def account(address):
+    """Add the works of the step whose velocities are v and v_next, both in the axes of its beginning."""
+    m, w, _, _, r, s = load(address)
+    dt = s.number[DT_S]
+    if s.integer[LEDGER] != COUNTING:
+        kinetic, potential = energy(m, s.v, w)
+        s.ledger[START] = kinetic + potential
+        s.integer[LEDGER] = COUNTING
+    for k in range(m.axis_v.shape[0]):
+        j = m.axis_v[k]
+        change = s.v_next[j] - s.v[j]
+        s.mean[j] = s.v[j] + 0.5 * change
+        work = (dt * s.torque[j] - (s.armature[k] - m.armature[k]) * change) * s.mean[j]
+        s.work[j] += work
+        s.ledger[ACTUATORS] += work
+    for b in range(1, s.integer[WRENCHES]):
+        link = m.body_link[b]
+        n, f = get6(s.wrenches, b)
+        _, p = body_frame(m, w, b)
+        omega, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        while link != WORLD:
+            jw, jv = joint_motion(m, w, link, s.mean)
+            omega, u = add(omega, jw), add(u, jv)
+            link = m.parent[link]
+        s.ledger[HANDS] += dt * (dot(n, omega) + dot(f, add(u, cross(omega, p))))
+    for k in range(1, r.integer[N_SLOTS]):  # mean twists of the slots
+        link = r.slot_link[k]
+        omega, u = get6(w.V, link)
+        u = add(u, get3(w.drift, m.root[link]))
+        for c in range(3):
+            r.dW[6 * k + c] = 0.5 * (omega[c] + r.W[6 * k + c])
+            r.dW[6 * k + 3 + c] = 0.5 * (u[c] + r.W[6 * k + 3 + c])
+    for i in range(r.integer[N_ROWS]):
+        u = relative(r, i, r.dW)
+        s.ledger[CONTACTS if r.kind[i] == CONTACT else JOINTS] += dot(get3(r.lam, i), u)

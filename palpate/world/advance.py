@@ -1,0 +1,133 @@
+"""From one state to the next: what velocities do to positions, and how a lone spinning body turns.
+
+A free body's linear velocity is kept in body axes, but it is the velocity in the world that force changes: the step
+works in the body's axes of its beginning and turns the result into those of its end.  Positions go straight along the
+new velocity (semi-implicit), or, where nothing touches, along the mean of old and new: a thrown body then follows its
+parabola exactly.
+Spin: I (w+ - w) = dt (t - wm x I wm), wm the mean of w and w+ (implicit midpoint), keeps energy and momentum of a
+turning body to rounding; the explicit form blows up where spin times dt is not small.
+"""
+
+from palpate.dynamics.coordinates import put_quaternion, quaternion_at
+from palpate.jit import kernel
+from palpate.model.model import CHAIN, FREE
+from palpate.spatial.quaternions import quaternion_exp, quaternion_matrix, quaternion_product
+from palpate.spatial.vectors import (
+    add,
+    add_scaled,
+    cross,
+    dot,
+    get3,
+    get9,
+    rotate,
+    rotate_back,
+    scale,
+    sub,
+    symmetric_times,
+)  # fmt: skip
+
+NEWTON_STEPS = 3
+ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def solve3(a, b, c, x):
+    """(a b c)^-1 x, columns a, b, c: Cramer's rule."""
+    bc = cross(b, c)
+    k = 1.0 / dot(a, bc)
+    return (k * dot(x, bc), k * dot(a, cross(x, c)), k * dot(a, cross(b, x)))
+
+
+@kernel
+def midpoint_spin(I, w, torque, dt):
+    """w+ of the implicit midpoint rule, body axes: Newton from the explicit step."""
+    new = w
+    for _ in range(NEWTON_STEPS):
+        mean = scale(0.5, add(w, new))
+        L = symmetric_times(I, mean)
+        f = sub(symmetric_times(I, sub(new, w)), scale(dt, sub(torque, cross(mean, L))))
+        # df/dw+ = I + dt/2 ([wm]x I - [I wm]x), by columns
+        h = 0.5 * dt
+        x, y, z = (I[0], I[3], I[4]), (I[3], I[1], I[5]), (I[4], I[5], I[2])
+        a = add_scaled(x, h, sub(cross(mean, x), cross(L, (1.0, 0.0, 0.0))))
+        b = add_scaled(y, h, sub(cross(mean, y), cross(L, (0.0, 1.0, 0.0))))
+        c = add_scaled(z, h, sub(cross(mean, z), cross(L, (0.0, 0.0, 1.0))))
+        new = sub(new, solve3(a, b, c, f))
+    return new
+
+
+@kernel
+def midway(m, s, i, w, torque, dt):
+    """The torque on a lone link in the axes it has half a step later: they turn under a torque that stays in the world.
+
+    On a spherical joint that is gravity's, with the lever it then has: with positions along the mean velocity this is
+    position Verlet, which a pendulum neither feeds nor brakes.  The rest there is the joint's own and turns with it.
+    """
+    half = quaternion_exp(0.5 * dt * w[0], 0.5 * dt * w[1], 0.5 * dt * w[2])
+    H = quaternion_matrix(half[0], half[1], half[2], half[3])
+    if m.kind[i] == FREE:
+        return rotate_back(H, torque)
+    x = quaternion_at(s.q, m.q_begin[i])
+    g = rotate_back(get9(m.axis_R, m.axis_begin[i]), (m.gravity[0], m.gravity[1], m.gravity[2]))
+    g = rotate_back(quaternion_matrix(x[0], x[1], x[2], x[3]), g)
+    return add_scaled(torque, m.mass[i], cross(get3(m.com, i), sub(rotate_back(H, g), g)))
+
+
+@kernel
+def free_velocities(m, s, dt):
+    """v_next = v + dt a, with spin by the midpoint rule and a free body's linear velocity as a vector of the world."""
+    for j in range(m.nv):
+        s.v_next[j] = s.v[j] + dt * s.a[j]
+    for i in range(1, m.parent.shape[0]):
+        if m.kind[i] == CHAIN:
+            continue
+        j = m.axis_v[m.axis_begin[i]]
+        w = (s.v[j], s.v[j + 1], s.v[j + 2])
+        if m.kind[i] == FREE:
+            turn = cross(w, (s.v[j + 3], s.v[j + 4], s.v[j + 5]))
+            for c in range(3):
+                s.v_next[j + 3 + c] += dt * turn[c]
+        if s.lone[i]:
+            I = (s.spin[i, 0], s.spin[i, 1], s.spin[i, 2], s.spin[i, 3], s.spin[i, 4], s.spin[i, 5])
+            torque = add(symmetric_times(I, (s.a[j], s.a[j + 1], s.a[j + 2])), cross(w, symmetric_times(I, w)))
+            new = midpoint_spin(I, w, midway(m, s, i, w, torque, dt), dt)
+            for c in range(3):
+                s.v_next[j + c] = new[c]
+
+
+@kernel
+def advance(m, s, touched, move, dt):
+    """q_next from q along `move` (nv,), the velocities in v_next or with a shift; then v_next in the new axes."""
+    for i in range(1, m.parent.shape[0]):
+        k = m.axis_begin[i]
+        j = m.axis_v[k]
+        n = m.q_begin[i]
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                s.q_next[m.axis_q[k]] = s.q[m.axis_q[k]] + move[m.axis_v[k]] * dt
+            continue
+        w = (move[j], move[j + 1], move[j + 2])
+        if m.kind[i] != FREE:
+            if s.lone[i] != 0 and touched[i] == 0:
+                w = scale(0.5, add(w, (s.v[j], s.v[j + 1], s.v[j + 2])))
+            turn = quaternion_exp(w[0] * dt, w[1] * dt, w[2] * dt)
+            put_quaternion(s.q_next, n, quaternion_product(quaternion_at(s.q, n), turn))
+            continue
+        # what goes straight is the centre of mass of a lone body, the root's origin of a tree
+        c = get3(m.com, i) if s.lone[i] else ZERO
+        u = add((move[j + 3], move[j + 4], move[j + 5]), cross(w, c))
+        if s.lone[i] != 0 and touched[i] == 0:  # flying
+            old = (s.v[j], s.v[j + 1], s.v[j + 2])
+            w = scale(0.5, add(w, old))
+            u = scale(0.5, add(u, add((s.v[j + 3], s.v[j + 4], s.v[j + 5]), cross(old, c))))
+        turn = quaternion_exp(w[0] * dt, w[1] * dt, w[2] * dt)
+        T = quaternion_matrix(turn[0], turn[1], turn[2], turn[3])
+        here = quaternion_at(s.q, n + 3)
+        # in the axes of the beginning: c + dt u - T c from the old origin to the new
+        x, y, z = rotate(quaternion_matrix(here[0], here[1], here[2], here[3]), sub(add_scaled(c, dt, u), rotate(T, c)))
+        s.q_next[n], s.q_next[n + 1], s.q_next[n + 2] = s.q[n] + x, s.q[n + 1] + y, s.q[n + 2] + z
+        put_quaternion(s.q_next, n + 3, quaternion_product(here, turn))
+        spin = (s.v_next[j], s.v_next[j + 1], s.v_next[j + 2])
+        lever = cross(spin, c)
+        u = rotate_back(T, add((s.v_next[j + 3], s.v_next[j + 4], s.v_next[j + 5]), lever))
+        s.v_next[j + 3], s.v_next[j + 4], s.v_next[j + 5] = sub(u, lever)

@@ -1,0 +1,161 @@
+"""From a Model and options to the arrays of a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from palpate.collision.contacts import Contacts, contacts
+from palpate.collision.geometry import Shapes, shapes
+from palpate.contact.rows import BUDGET, TOLERANCE, Rows, rows
+from palpate.dynamics.workspace import Workspace, workspace
+from palpate.jit import Block
+from palpate.model.model import CHAIN, SPHERICAL, Floats, Model
+from palpate.model.shapes import Material
+from palpate.world.state import DT_S, FULL, LEDGER, State
+
+CONNECTIONS = 16  # room for so many at once
+INTEGRATORS = ("semi-implicit", "runge-kutta")
+Pairs = Mapping[tuple[str, str], Material]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a World was asked for; see World."""
+
+    dt: float = 1e-3
+    gravity: tuple[float, float, float] | None = None
+    margin: float = 0.005
+    full: bool = False
+    ignore: tuple[tuple[str, str], ...] = ()
+    pairs: Pairs | None = None
+    tolerance: float = 1e-6
+    budget: int = 12_000
+    capacity: int | None = None
+    ledger: bool = False
+    integrator: str = "semi-implicit"
+    laws: tuple[int, int] = (0, 0)  # addresses, friction and restitution
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.dt) and 0.0 < self.dt <= 0.1):
+            raise ValueError(f"dt must be a step of 0 .. 0.1 s, got {self.dt}")
+        if not (0.0 < self.tolerance < 1.0):
+            raise ValueError(f"the tolerance must be between 0 and 1, got {self.tolerance}")
+        if self.budget < 1:
+            raise ValueError(f"the budget must be at least 1, got {self.budget}")
+        if self.integrator not in INTEGRATORS:
+            raise ValueError(f"there is no integrator {self.integrator!r}; known: {', '.join(INTEGRATORS)}")
+        if self.ledger and self.integrator != "semi-implicit":
+            raise ValueError("the ledger goes with the semi-implicit step")
+        if self.capacity is not None and self.capacity < 1:
+            raise ValueError(f"the capacity must be at least one contact, got {self.capacity}")
+
+
+@dataclass(frozen=True)
+class Arrays:
+    """All that one compiled step works on; lives as long as its World keeps this model."""
+
+    shapes: Shapes
+    work: Workspace
+    contacts: Contacts
+    rows: Rows
+    state: State
+    block: Block
+    inner_blocks: tuple[Block, ...]  # of collision and rows, kept alive
+
+
+def default_capacity(model: Model) -> int:
+    """Contacts a scene may have at once: a dozen a body, and more for a few bodies with many points."""
+    return max(256, 12 * model.n_links)
+
+
+def build(model: Model, options: Options, parts: Mapping[str, Sequence[str]] | None = None) -> Arrays:
+    """Fresh arrays, at q "start" or neutral and at rest; `parts` are names that `ignore` may use for several bodies."""
+    if model.has_mimic:
+        joint = next(j.name for j in model.description.joints if j.mimic is not None)
+        raise ValueError(
+            f"joint {joint!r} mimics another: a World steps trees only; make it a joint of its own or fix it"
+        )
+    touchable = shapes(model, options.ignore, parts)
+    capacity = options.capacity or default_capacity(model)
+    work = workspace(model)
+    c = contacts(touchable.geometry, model.n_links, capacity, options.margin, work.R)
+    collision_block = Block(touchable.geometry, c)
+    axes = len(model.arrays.axis_v)
+    r = rows(model, capacity + 2 * axes + 2 * CONNECTIONS)
+    r.number[TOLERANCE], r.number[BUDGET] = options.tolerance, options.budget
+    rows_block = Block(r)
+    state = _state(model, touchable, options, collision_block.address, rows_block.address)
+    block = Block(model.arrays, work, touchable.geometry, c, r, state)
+    return Arrays(touchable, work, c, r, state, block, (collision_block, rows_block))
+
+
+def _state(model: Model, touchable: Shapes, options: Options, collision: int, rows_address: int) -> State:
+    m, zeros = model.arrays, np.zeros
+    nq, nv, A, B, K = model.nq, model.nv, len(m.axis_v), model.n_bodies, CONNECTIONS
+    q = model.posture("start") if "start" in model.description.postures else model.neutral()
+    lower, upper = np.full(A, -np.inf), np.full(A, np.inf)
+    for i in range(1, model.n_links):
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                lower[k], upper[k] = model.lower[m.axis_q[k]], model.upper[m.axis_q[k]]
+    lone, spin = lone_links(model)
+    static, sliding, bounce = pair_tables(touchable.materials, options.pairs or {})
+    number, integer = zeros(4), zeros(8, dtype=np.int64)
+    number[DT_S] = options.dt
+    integer[FULL], integer[LEDGER] = options.full, options.ledger
+    return State(
+        q=q, v=zeros(nv), a=zeros(nv), tau=zeros(nv), v_next=zeros(nv), q_next=zeros(nq), shift=zeros(nv),
+        mean=zeros(nv), q_stage=zeros(nq), q_rate=zeros(nq),
+        wrenches=zeros((B, 6)), torque=zeros(nv), armature=zeros(A),
+        kp=zeros(A), kv=model.damping[m.axis_v].copy(), q_hold=q.copy(), v_hold=zeros(nv), lower=lower, upper=upper,
+        dry=model.friction[m.axis_v].copy(), dual=zeros((6, 6)), lone=lone, spin=spin,
+        joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
+        joined_R=zeros((K, 9)),
+        mu_static=static, mu_sliding=sliding, restitution=bounce, laws=np.array(options.laws, dtype=np.int64),
+        number=number, integer=integer, ledger=zeros(8), work=zeros(nv), collision=collision, rows=rows_address,
+    )  # fmt: skip
+
+
+def lone_links(model: Model) -> tuple[np.ndarray, Floats]:
+    """Which links are a tree by themselves on a free or spherical joint (L,), and their inertia for spinning (L, 6)."""
+    m = model.arrays
+    alone = (m.parent == 0) & (m.kind != CHAIN) & (np.bincount(m.root, minlength=model.n_links) == 1)
+    alone[0] = False
+    spin = m.inertia.copy()
+    for i in np.flatnonzero(alone & (m.kind == SPHERICAL)):  # it turns about the joint, not its centre of mass
+        x, y, z = m.com[i]
+        spin[i] += m.mass[i] * np.array([y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z])
+        k = m.axis_begin[i]
+        spin[i, :3] += m.armature[k : k + 3]
+    return alone.astype(np.int64), spin
+
+
+def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Floats, Floats]:
+    """Static friction, sliding friction and restitution (T, T) of every two materials.
+
+    A pair named in `pairs` has what is said there; others the geometric mean of friction, the larger restitution.
+    """
+    T = max(len(materials), 1)
+    static, sliding, bounce = np.zeros((T, T)), np.zeros((T, T)), np.zeros((T, T))
+    names = {material.name for material in materials}
+    told: dict[frozenset[str], Material] = {}
+    for both, material in pairs.items():
+        for name in both:
+            if name not in names:
+                raise ValueError(
+                    f"pairs names the material {name!r}, which no shape has; known: {', '.join(sorted(names))}"
+                )
+        told[frozenset(both)] = material
+    for i, a in enumerate(materials):
+        for j, b in enumerate(materials):
+            pair = told.get(frozenset((a.name, b.name)))
+            static[i, j] = pair.friction if pair else math.sqrt(a.friction * b.friction)
+            slide_a, slide_b = (x.friction if x.friction_sliding is None else x.friction_sliding for x in (a, b))
+            slide = pair.friction if pair and pair.friction_sliding is None else pair.friction_sliding if pair else None
+            sliding[i, j] = math.sqrt(slide_a * slide_b) if slide is None else slide
+            bounce[i, j] = pair.restitution if pair else max(a.restitution, b.restitution)
+    return static, sliding, bounce

@@ -1,0 +1,115 @@
+"""What joints do by themselves: springs and dampers, implicitly; their ends and their dry friction, as rows.
+
+Implicit (backward Euler in the joint's own coordinate): tau = kp (q_hold - q - dt v) + kv (v_hold - v), and
+dt kv + dt^2 kp on the diagonal of the inertia.  Stable for any gains; explicit damping at 1 ms is not, on light links.
+"""
+
+import math
+
+from palpate.contact.assemble import begin_row, put_axis
+from palpate.contact.rows import DRY, LIMIT
+from palpate.dynamics.coordinates import quaternion_at
+from palpate.jit import kernel
+from palpate.model.model import CHAIN, FREE, REVOLUTE, SPHERICAL
+from palpate.spatial.quaternions import quaternion_log, quaternion_product
+from palpate.spatial.vectors import get3, get6, scale
+from palpate.world.state import DT_S
+
+ZERO = (0.0, 0.0, 0.0)
+SLOP_RAD = 1e-4  # penetration of a limit that is left alone [rad or m]
+SHARE = 0.2  # of a penetration is taken out in one step
+AHEAD = 4.0  # a limit wakes when this many steps at the present speed would reach it
+
+
+@kernel
+def joint_torques(m, s, q, v, dt):
+    """torque and armature at (q, v): tau with springs and dampers, and what makes them implicit; dt = 0: explicit."""
+    for k in range(m.axis_v.shape[0]):
+        j = m.axis_v[k]
+        rate = v[j]
+        s.armature[k] = m.armature[k] + dt * s.kv[k] + dt * dt * s.kp[k]
+        s.torque[j] = s.tau[j] + s.kv[k] * (s.v_hold[j] - rate) - dt * s.kp[k] * rate
+    for i in range(1, m.parent.shape[0]):
+        k = m.axis_begin[i]
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                n = m.axis_q[k]
+                s.torque[m.axis_v[k]] += s.kp[k] * (s.q_hold[n] - q[n])
+        elif m.kind[i] == SPHERICAL and s.kp[k] > 0.0:
+            n, j = m.q_begin[i], m.axis_v[k]
+            w, x, y, z = quaternion_at(q, n)
+            e = quaternion_log(quaternion_product((w, -x, -y, -z), quaternion_at(s.q_hold, n)))
+            for c in range(3):
+                s.torque[j + c] += s.kp[k + c] * e[c]
+
+
+@kernel
+def dual_axis(m, w, s, i, k):
+    """(n, t) that reads the rate of axis k from the relative twist of link i, and that its torque acts along.
+
+    With several axes the others must read nothing: k's axis less its part in their span (Gram-Schmidt).
+    """
+    sw, sv = get6(w.S, k)
+    if m.kind[i] != CHAIN:
+        return sw, ZERO  # three axes of the link itself
+    if m.axis_count[i] == 1:
+        return (sw, ZERO) if m.axis_kind[k] == REVOLUTE else (ZERO, sv)
+    rows = 0
+    for turn in range(m.axis_count[i]):  # the others first, k last
+        at = m.axis_begin[i] + turn
+        at = m.axis_begin[i] + m.axis_count[i] - 1 if at == k else at
+        at = k if turn == m.axis_count[i] - 1 else at
+        for c in range(6):
+            s.dual[rows, c] = w.S[at, c]
+        for before in range(rows):
+            f = 0.0
+            for c in range(6):
+                f += s.dual[before, c] * s.dual[rows, c]
+            for c in range(6):
+                s.dual[rows, c] -= f * s.dual[before, c]
+        square = 0.0
+        for c in range(6):
+            square += s.dual[rows, c] * s.dual[rows, c]
+        f = 1.0 / math.sqrt(square) if turn < m.axis_count[i] - 1 else 1.0 / square
+        for c in range(6):
+            s.dual[rows, c] *= f
+        rows += 1
+    last = rows - 1
+    return get3(s.dual, last), (s.dual[last, 3], s.dual[last, 4], s.dual[last, 5])
+
+
+@kernel
+def add_joint_row(m, w, s, r, kind, i, k, sign):
+    """A row on axis k of link i; sign -1 reads its rate backwards."""
+    row = begin_row(r, kind, m.parent[i], i)
+    if row >= 0:
+        n, t = dual_axis(m, w, s, i, k)
+        n, t = scale(sign, n), scale(sign, t)
+        put_axis(r, row, 0, m.parent[i], n, t)
+        put_axis(r, row, 1, i, n, t)
+    return row
+
+
+@kernel
+def joint_rows(m, w, s, r):
+    """Rows of joints near or beyond their ends, and of joints with dry friction."""
+    dt = s.number[DT_S]
+    for i in range(1, m.parent.shape[0]):
+        if m.kind[i] == FREE:
+            continue
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            if s.dry[k] > 0.0:
+                row = add_joint_row(m, w, s, r, DRY, i, k, 1.0)
+                if row >= 0:
+                    r.bound[row] = dt * s.dry[k]
+            if m.kind[i] != CHAIN:
+                continue
+            q, rate = s.q[m.axis_q[k]], s.v[m.axis_v[k]]
+            near = AHEAD * dt * abs(rate) + 10.0 * SLOP_RAD
+            for side in range(2):
+                gap, sign = (q - s.lower[k], 1.0) if side == 0 else (s.upper[k] - q, -1.0)
+                if gap < near:
+                    row = add_joint_row(m, w, s, r, LIMIT, i, k, sign)
+                    if row >= 0:
+                        r.offset[row, 0] = max(gap, 0.0) / dt
+                        r.push[row, 0] = SHARE * max(-gap - SLOP_RAD, 0.0) / dt

@@ -1,0 +1,51 @@
+"""The stages of the step one by one, for a world that steps in Python."""
+
+from palpate.jit import entry
+from palpate.world.advance import advance, free_velocities
+from palpate.world.connections import connection_rows
+from palpate.world.joints import joint_rows, joint_torques
+from palpate.world.state import DT_S, FAULT, VELOCITY_FAULT, load
+from palpate.world.step import begin_step, clear_rows, contact_rows, remember
+
+
+@entry("intp")
+def torques_entry(address):
+    """torque and armature."""
+    m, _, _, _, _, s = load(address)
+    joint_torques(m, s, s.q, s.v, s.number[DT_S])
+
+
+@entry("intp")
+def free_velocities_entry(address):
+    """v_next from a."""
+    m, _, _, _, _, s = load(address)
+    free_velocities(m, s, s.number[DT_S])
+
+
+@entry("intp")
+def rows_entry(address):
+    """Rows of the contacts that are there, and of joints and connections; False if a law failed."""
+    m, w, g, c, r, s = load(address)
+    begin_step(address)
+    clear_rows(m, r)
+    s.integer[FAULT] = VELOCITY_FAULT
+    contact_rows(m, w, g, c, r, s)
+    if s.integer[FAULT] != VELOCITY_FAULT:
+        return False
+    joint_rows(m, w, s, r)
+    connection_rows(m, w, c, s, r)
+    return True
+
+
+@entry("intp")
+def remember_entry(address):
+    """Impulses of the contacts, for the next step."""
+    _, _, _, c, r, _ = load(address)
+    remember(c, r)
+
+
+@entry("intp")
+def advance_entry(address):
+    """q_next along shift, v_next in the new axes; link_slot says which links are touched."""
+    m, _, _, _, r, s = load(address)
+    advance(m, s, r.link_slot, s.shift, s.number[DT_S])

@@ -1,0 +1,96 @@
+"""What the arrays of a step say, in words: contacts, the report, and what stopped the world."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from palpate.collision.contacts import CANDIDATES, LOST
+from palpate.contact.rows import (
+    ADMM,
+    MULTI_ROOTS,
+    N_CONTACTS,
+    N_ISLANDS,
+    N_ROWS,
+    NEWTON,
+    RAN_OUT,
+    RELATIVE,
+    RESIDUAL,
+    SWEEPS,
+)  # fmt: skip
+from palpate.dynamics.facade import Energy
+from palpate.model.model import Model
+from palpate.world.build import Arrays
+from palpate.world.state import DT_S, FAULT, FAULT_AT, FRICTION_FAULT, LEDGER, TIME_S, VELOCITY_FAULT, State
+from palpate.world.views import Contact, Ledger, StepReport
+
+STILL_RAD_S = 1e-3  # a sticking contact whose bodies turn faster against each other rolls
+
+
+def contacts_of(model: Model, arrays: Arrays) -> list[Contact]:
+    """Contacts of the last step, with its forces."""
+    a, r, names, g = arrays.contacts, arrays.rows, model.body_names, arrays.shapes.geometry
+    dt = float(arrays.state.number[DT_S])
+    found = []
+    for i in range(r.integer[N_CONTACTS]):
+        normal, t1, t2 = r.J[i, 21:24].copy(), r.J[i, 27:30], r.J[i, 33:36]  # b is never the world
+        friction = r.lam[i, 1] * t1 + r.lam[i, 2] * t2
+        size = float(np.linalg.norm(friction))
+        found.append(Contact(
+            names[g.body[a.shape_a[i]]], names[g.body[a.shape_b[i]]], a.point[i].copy(), normal,
+            friction / size if size > 0.0 else t1.copy(), float(a.gap[i]),
+            (r.lam[i, 0] * normal + friction) / dt, mode_of(arrays, i),
+        ))  # fmt: skip
+    return found
+
+
+def mode_of(arrays: Arrays, i: int) -> str:
+    """open, stick, slide or roll: contact i of the last step."""
+    r = arrays.rows
+    n, t = r.lam[i, 0], float(np.hypot(r.lam[i, 1], r.lam[i, 2]))
+    if n <= 0.0:
+        return "open"
+    if t >= r.mu[i] * n * (1.0 - 1e-9) and float(np.hypot(r.u[i, 1], r.u[i, 2])) > 1e-9:
+        return "slide"
+    W = [r.W[6 * s : 6 * s + 3] if s else np.zeros(3) for s in r.slot[2 * i : 2 * i + 2]]
+    turn, normal = W[1] - W[0], r.J[i, 21:24]
+    return "roll" if float(np.linalg.norm(turn - (turn @ normal) * normal)) > STILL_RAD_S else "stick"
+
+
+def report_of(arrays: Arrays) -> StepReport:
+    """What the last step took."""
+    r, c = arrays.rows, arrays.contacts
+    return StepReport(
+        int(r.integer[N_CONTACTS]), int(c.count[CANDIDATES]), int(r.integer[N_ROWS]), int(r.integer[N_ISLANDS]),
+        int(r.effort[SWEEPS]), int(r.effort[NEWTON]), int(r.effort[ADMM]),
+        float(r.number[RESIDUAL]), float(r.number[RELATIVE]), int(r.effort[MULTI_ROOTS]), int(r.effort[RAN_OUT]),
+        int(c.count[LOST]),
+    )  # fmt: skip
+
+
+def fault_of(model: Model, arrays: Arrays, laws: tuple[str, str]) -> str:
+    """What stopped the world, in one line; laws: names of the friction and the restitution law."""
+    s, g = arrays.state, arrays.shapes.geometry
+    at, time = int(s.integer[FAULT_AT]), float(s.number[TIME_S])
+    if s.integer[FAULT] != VELOCITY_FAULT:
+        a, b = (model.body_names[g.body[x[at]]] for x in (arrays.contacts.shape_a, arrays.contacts.shape_b))
+        kind, law, bounds = ("friction", laws[0], "0 .. 1e6") if s.integer[FAULT] == FRICTION_FAULT else (
+            "restitution", laws[1], "0 .. 1")  # fmt: skip
+        return (
+            f"the {kind} law {law!r} gave no number within {bounds} where {a!r} and {b!r} touch, after {time:.6g} s; "
+            "the last good state is kept"
+        )
+    joint = next((name for name, x in model.v_index.items() if x.start <= at < x.stop), "?")
+    body = next((j.child for j in model.description.joints if j.name == joint), "?")
+    value = float(s.v_next[at])
+    what = f"has grown to {value:.3g}" if np.isfinite(value) else "is no longer finite"
+    return f"the velocity of joint {joint!r} (body {body!r}) {what} after {time:.6g} s; the last good state is kept"
+
+
+def ledger_of(model: Model, state: State, now: Energy) -> Ledger:
+    """The account of energy since the first step."""
+    start, actuators, hands, contacts, joints = (float(x) for x in state.ledger[:5])
+    if state.integer[LEDGER] == 1:  # no step yet
+        start = now.total
+    work = {name: float(state.work[where].sum()) for name, where in model.v_index.items()}
+    rest = now.total - start - actuators - hands - contacts - joints
+    return Ledger(now.kinetic, now.potential, actuators, work, hands, contacts, joints, rest)

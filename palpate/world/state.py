@@ -1,0 +1,72 @@
+"""Everything a step reads and writes, as arrays that compiled code finds through one address."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palpate.collision.contacts import Contacts
+from palpate.collision.tables import Geometry
+from palpate.contact.rows import Rows
+from palpate.dynamics.workspace import Workspace
+from palpate.jit import block_loader
+from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
+
+# rows of State.number
+DT_S, TIME_S = range(2)
+# rows of State.integer
+TICK, FULL, WRENCHES, LEDGER, FAULT_AT, FAULT = range(6)
+# integer[FAULT]: what stopped the world, and of which joint velocity or contact FAULT_AT is the number
+VELOCITY_FAULT, FRICTION_FAULT, RESTITUTION_FAULT = range(3)
+# rows of State.ledger [J]: energy at the start, and the work of each kind since
+START, ACTUATORS, HANDS, CONTACTS, JOINTS = range(5)
+
+
+class State(NamedTuple):
+    """A axes, B bodies, K connections, T materials."""
+
+    q: Floats1  # (nq,)
+    v: Floats1  # (nv,)
+    a: Floats1  # (nv,) accelerations without contact
+    tau: Floats1  # (nv,) torques from outside, kept until changed
+    v_next: Floats1  # (nv,)
+    q_next: Floats1  # (nq,)
+    shift: Floats1  # (nv,) velocities that only take out penetration and drift
+    mean: Floats1  # (nv,) of the velocities before and after, for the ledger
+    q_stage: Floats1  # (nq,) of Runge and Kutta's rule, and
+    q_rate: Floats1  # (nq,) its rate
+    wrenches: Floats2  # (B, 6) from outside, for one step
+    torque: Floats1  # (nv,) tau with that of springs and dampers
+    armature: Floats1  # (A,) the model's with what springs and dampers add
+    # joints, by axis
+    kp: Floats1  # (A,) spring towards q_hold [N m/rad, N/m]
+    kv: Floats1  # (A,) damper, with the joint's own damping
+    q_hold: Floats1  # (nq,)
+    v_hold: Floats1  # (nv,) velocity of the target
+    lower: Floats1  # (A,) limits, infinite: none
+    upper: Floats1  # (A,)
+    dry: Floats1  # (A,) dry friction [N m, N]
+    dual: Floats2  # (6, 6) scratch: axes of a joint, made orthogonal
+    # links that are a tree by themselves, on a free or spherical joint: they spin by the midpoint rule
+    lone: Ints1  # (L,) 1 if so
+    spin: Floats2  # (L, 6) inertia about what they turn about: the centre of mass, or the joint
+    # connections
+    joined: Ints1  # (2K,) links a, b
+    joined_kind: Ints1  # (K,) 0: none, 1: point, 2: weld
+    joined_at: Floats2  # (2K, 3) the point in each link's axes [m]
+    joined_R: Floats2  # (K, 9) orientation of b in a, to be kept
+    # materials
+    mu_static: Floats2  # (T, T)
+    mu_sliding: Floats2  # (T, T)
+    restitution: Floats2  # (T, T)
+    laws: Ints1  # (2,) addresses of the friction and the restitution law, 0: built in
+    number: Floats1
+    integer: Ints1
+    ledger: Floats1
+    work: Floats1  # (nv,) of each actuator [J]
+    collision: int  # address of the block of Geometry and Contacts
+    rows: int  # address of the block of Rows
+
+
+load = block_loader(
+    (ModelArrays, True), (Workspace, False), (Geometry, True), (Contacts, False), (Rows, False), (State, False)
+)

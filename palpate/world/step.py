@@ -1,0 +1,282 @@
+"""The physics step: free motion, contacts, impulses, positions.  Moreau-Jean, semi-implicit, at velocity level.
+
+    v_free = v + dt H^-1 (tau - C v - G + J^T wrenches)          articulated-body algorithm, springs implicit
+    u = J v_free + G l + offset;  l by contact/solve.py           offset: gap / dt before touching, e u_before at impact
+    v+ = v_free + H^-1 J^T l;  q+ = q (+) dt (v+ + shift)
+
+`shift` takes out penetration and drift: a second, frictionless solve whose velocities move positions and are then
+forgotten, so that what overlaps separates without being shot away.
+"""
+
+import math
+
+from palpate.collision.contacts import COUNT
+from palpate.collision.detect import detect
+from palpate.contact.assemble import (
+    begin_row,
+    in_frame,
+    key_of,
+    number_slots,
+    own_blocks,
+    put_point,
+    tangents,
+    warm_row,
+    world_impulse,
+)  # fmt: skip
+from palpate.contact.islands import find_islands
+from palpate.contact.laws.calls import friction_of, is_friction, is_restitution, restitution_of
+from palpate.contact.project import project_positions
+from palpate.contact.rows import (
+    CONTACT,
+    LARGEST,
+    N_CONTACTS,
+    N_ISLANDS,
+    N_ROWS,
+    N_SLOTS,
+    N_WARM,
+    RELATIVE,
+    RESIDUAL,
+    UNMATCHED,
+)  # fmt: skip
+from palpate.contact.solve import solve
+from palpate.contact.table import build_table, mark_links, spread
+from palpate.conventions import WORLD
+from palpate.dynamics.aba import articulated
+from palpate.dynamics.kinematics import joint_motion, kinematics
+from palpate.jit import kernel, shared
+from palpate.spatial.vectors import add, cross, dot, get3, get6, put3, sub
+from palpate.world.account import account
+from palpate.world.advance import advance, free_velocities
+from palpate.world.connections import connection_rows
+from palpate.world.joints import joint_rows, joint_torques
+from palpate.world.state import (
+    DT_S,
+    FAULT,
+    FAULT_AT,
+    FRICTION_FAULT,
+    FULL,
+    LEDGER,
+    RESTITUTION_FAULT,
+    TICK,
+    TIME_S,
+    VELOCITY_FAULT,
+    WRENCHES,
+    load,
+)  # fmt: skip
+
+SLOP_M = 1e-4  # penetration that is left alone
+SHARE = 0.2  # of a penetration beyond it is taken out in one step,
+FASTEST_M_S = 1.0  # but no faster than this
+FASTEST = 1e6  # [m/s, rad/s]: what is faster has diverged
+BOUNCE_M_S = 0.02  # slower impacts do not bounce
+
+
+@kernel
+def place_links(m, w, c):
+    """World positions of links for collision; orientations are shared with the workspace."""
+    for i in range(1, m.parent.shape[0]):
+        put3(c.link_p, i, add(get3(w.origin, m.root[i]), get3(w.p, i)))
+
+
+@kernel
+def point_velocity(m, w, link, point):
+    """Velocity of a point of a link at the beginning of the step."""
+    if link == WORLD:
+        return (0.0, 0.0, 0.0)
+    root = m.root[link]
+    omega, u = get6(w.V, link)
+    return add(add(u, get3(w.drift, root)), cross(omega, sub(point, get3(w.origin, root))))
+
+
+@kernel
+def point_motion(m, w, link, point, v):
+    """Velocity of a point of a link under velocities v, with the axes of the beginning of the step."""
+    omega, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if link != WORLD:
+        x = sub(point, get3(w.origin, m.root[link]))
+        while link != WORLD:
+            jw, jv = joint_motion(m, w, link, v)
+            omega, u = add(omega, jw), add(u, jv)
+            link = m.parent[link]
+        u = add(u, cross(omega, x))
+    return u
+
+
+@kernel
+def contact_rows(m, w, g, c, r, s):
+    """A row for each contact, in their order, with the impulses of the last step."""
+    dt = s.number[DT_S]
+    for i in range(c.count[COUNT]):
+        a, b = c.link_a[i], c.link_b[i]
+        row = begin_row(r, CONTACT, a, b)
+        if row < 0:
+            return
+        n, point, gap = get3(c.normal, i), get3(c.point, i), c.gap[i]
+        t1, t2 = tangents(n)
+        put_point(m, w, r, row, 0, a, point, n, t1, t2)
+        put_point(m, w, r, row, 1, b, point, n, t1, t2)
+        ma, mb = g.material[c.shape_a[i]], g.material[c.shape_b[i]]
+        mu, sliding, e = s.mu_static[ma, mb], s.mu_sliding[ma, mb], s.restitution[ma, mb]
+        offset = max(gap, 0.0) / dt
+        known = warm_row(r, key_of(c.shape_a[i], c.shape_b[i], c.feature[i]), i)
+        if known >= 0:
+            put3(r.lam, row, in_frame(n, t1, t2, get3(r.warm_impulse, known)))
+        if sliding < mu or e > 0.0 or s.laws[0] != 0 or s.laws[1] != 0:
+            u = sub(point_velocity(m, w, b, point), point_velocity(m, w, a, point))
+            slip = in_frame(n, t1, t2, u)
+            mu = friction_of(s.laws[0], mu, sliding, math.sqrt(slip[1] * slip[1] + slip[2] * slip[2]), r.lam[row, 0])
+            if slip[0] < -BOUNCE_M_S and gap < -slip[0] * dt:  # meets within this step, and bounces
+                e = restitution_of(s.laws[1], e, -slip[0])
+                # the blow comes first, what else acts in this step afterwards: or a ball that rises from the blow would
+                # have been spared its weight, and win m g v dt at every bounce
+                free = sub(point_motion(m, w, b, point, s.v_next), point_motion(m, w, a, point, s.v_next))
+                rebound = e * slip[0] - (dot(n, free) - slip[0])
+                if e > 0.0 and rebound < 0.0:
+                    offset = min(offset, rebound)
+            if not (is_friction(mu) and is_restitution(e)):
+                s.integer[FAULT] = RESTITUTION_FAULT if is_friction(mu) else FRICTION_FAULT
+                s.integer[FAULT_AT] = i
+                return
+        r.mu[row] = mu
+        r.offset[row, 0] = offset
+        r.push[row, 0] = min(SHARE * max(-gap - SLOP_M, 0.0) / dt, FASTEST_M_S)
+    r.integer[N_CONTACTS] = r.integer[N_ROWS]
+
+
+@kernel
+def remember(c, r):
+    """Impulses of the contacts by key, for the next step."""
+    for i in range(r.integer[N_CONTACTS]):
+        r.warm_key[i] = key_of(c.shape_a[i], c.shape_b[i], c.feature[i])
+        n = get3(c.normal, i)
+        t1, t2 = tangents(n)
+        put3(r.warm_impulse, i, world_impulse(n, t1, t2, get3(r.lam, i)))
+    r.integer[N_WARM] = r.integer[N_CONTACTS]
+
+
+@shared("void(intp)")
+def prepare_rows(address):
+    """Slots, table, blocks and islands of the rows there are."""
+    m, w, _, _, r, s = load(address)
+    mark_links(m, r)
+    number_slots(r)
+    build_table(m, w, s.v_next, r)
+    own_blocks(r)
+    find_islands(r)
+
+
+@shared("void(intp, intp)")
+def spread_impulses(address, to_shift):
+    """The impulses on the slots to all joints: into v_next, or into shift."""
+    m, w, _, _, r, s = load(address)
+    spread(m, w, r, s.shift if to_shift else s.v_next)
+
+
+@kernel
+def solve_rows(address, c, r, s):
+    """Impulses; adds their effect to v_next, and what takes out penetration to shift."""
+    prepare_rows(address)
+    solve(s.rows, r.effort[UNMATCHED] == 0 and r.integer[N_WARM] > 0)
+    spread_impulses(address, 0)
+    remember(c, r)
+    if project_positions(s.rows):
+        spread_impulses(address, 1)
+
+
+@kernel
+def clear_rows(m, r):
+    for i in range(m.parent.shape[0]):
+        r.link_slot[i] = 0
+    r.integer[N_ROWS], r.integer[N_CONTACTS], r.integer[N_SLOTS], r.integer[N_ISLANDS] = 0, 0, 1, 0
+    r.number[RESIDUAL], r.number[RELATIVE], r.number[LARGEST] = 0.0, 0.0, 0.0
+    r.effort[:] = 0
+
+
+@kernel
+def commit(m, s):
+    """The next state becomes the present one."""
+    for j in range(m.nv):
+        s.v[j] = s.v_next[j]
+    for j in range(m.nq):
+        s.q[j] = s.q_next[j]
+    if s.integer[WRENCHES]:
+        s.wrenches[:, :] = 0.0
+        s.integer[WRENCHES] = 0
+    s.integer[TICK] += 1
+    s.number[TIME_S] = s.integer[TICK] * s.number[DT_S]
+
+
+@kernel
+def diverging(m, s):
+    """The first velocity that is not a number or beyond all sense, -1: none."""
+    for j in range(m.nv):
+        if not (abs(s.v_next[j]) <= FASTEST and abs(s.shift[j]) <= FASTEST):
+            return j
+    return -1
+
+
+@shared("void(intp)")
+def begin_step(address):
+    """Where everything is and how it moves: what hands and controllers read before they push."""
+    m, w, _, c, _, s = load(address)
+    kinematics(m, s.q, s.v, w)
+    place_links(m, w, c)
+
+
+@shared("void(intp)")
+def free_motion(address):
+    """v_next: the velocities at the end of the step if nothing touched."""
+    m, w, _, _, _, s = load(address)
+    dt = s.number[DT_S]
+    joint_torques(m, s, s.q, s.v, dt)
+    articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.a)
+    free_velocities(m, s, dt)
+
+
+@shared("int64(intp)")
+def put_rows(address):
+    """Rows of contacts, joints and connections; False if a law failed."""
+    m, w, g, c, r, s = load(address)
+    clear_rows(m, r)
+    s.integer[FAULT] = VELOCITY_FAULT
+    contact_rows(m, w, g, c, r, s)
+    if s.integer[FAULT] != VELOCITY_FAULT:
+        return False
+    joint_rows(m, w, s, r)
+    connection_rows(m, w, c, s, r)
+    return True
+
+
+@shared("int64(intp)")
+def end_step(address):
+    """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
+    m, _, _, c, r, s = load(address)
+    detect(s.collision, s.integer[FULL])
+    free_motion(address)
+    if not put_rows(address):
+        return False
+    for j in range(m.nv):
+        s.shift[j] = 0.0
+    if r.integer[N_ROWS]:
+        solve_rows(address, c, r, s)
+    else:
+        r.integer[N_WARM] = 0
+    for j in range(m.nv):
+        s.shift[j] += s.v_next[j]
+    s.integer[FAULT_AT] = diverging(m, s)
+    if s.integer[FAULT_AT] >= 0:
+        s.wrenches[:, :] = 0.0  # they were for this step, and what is left of it must not spoil the next
+        s.integer[WRENCHES], r.integer[N_WARM] = 0, 0
+        return False
+    if s.integer[LEDGER]:
+        account(address)
+    advance(m, s, r.link_slot, s.shift, s.number[DT_S])
+    commit(m, s)
+    return True
+
+
+@kernel
+def step(address):
+    """One step; False if the world stopped."""
+    begin_step(address)
+    return end_step(address)

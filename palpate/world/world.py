@@ -1,0 +1,397 @@
+"""World: bodies that fall, touch, rest, slide and roll, a step at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from palpate.collision.contacts import LOST
+from palpate.contact.laws import FRICTION, RESTITUTION, find_law, law_address
+from palpate.contact.rows import N_WARM
+from palpate.dynamics import facade
+from palpate.jit.laws import Law
+from palpate.model.compile import compile
+from palpate.model.description import Joint, MultiBody
+from palpate.model.model import Floats, Model
+from palpate.spatial.placement import Vector3, vector3
+from palpate.world.build import Arrays, Options, Pairs, build
+from palpate.world.connections import FREE as UNTIED
+from palpate.world.connections import TIED, WELDED
+from palpate.world.entries import steps
+from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
+from palpate.world.reading import contacts_of, fault_of, ledger_of, report_of
+from palpate.world.state import TIME_S, WRENCHES
+from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
+
+
+class World:
+    """Articulated and free bodies under gravity, with hard contact and Coulomb friction.
+
+    bodies     MultiBody descriptions; further copies of a name are prefixed ("box.2/box")
+    dt         step [s]
+    gravity    [m/s^2], world axes; default (0, 0, -9.81)
+    margin     contacts are seen this far before bodies touch [m]
+    full       solve every contact point; else patches of points are reduced to their corners, at most 4 a pair
+    ignore     pairs of names (bodies or parts) that never touch
+    pairs      {("rubber", "ice"): Material(...)}: materials whose pair is not the mean of the two
+    tolerance  of the contact solver, relative to the largest impulse
+    budget     of the contact solver in one step, in visits of a row (about 0.07 us each): what an island of many
+               bodies may take before it is left above the tolerance, which the report then says
+    capacity   contacts at once; more are counted in report.lost
+    ledger     keep account of energy in every step (see `ledger`)
+    integrator "semi-implicit", or "runge-kutta": of fourth order in steps without contact
+    friction_law, restitution_law    a name in `palpate.contact.laws`, or made by pp.friction_law, pp.restitution_law
+    dynamics, collision, contact, simulator    your own module in place of one of ours (`palpate.world.modules`): the
+               world then steps in Python, many times slower
+    """
+
+    def __init__(
+        self,
+        bodies: MultiBody | Iterable[MultiBody],
+        dt: float = 1e-3,
+        *,
+        gravity: Vector3 | None = None,
+        margin: float = 0.005,
+        full: bool = False,
+        ignore: Iterable[tuple[str, str]] = (),
+        pairs: Pairs | None = None,
+        tolerance: float = 1e-6,
+        budget: int = 12_000,
+        capacity: int | None = None,
+        ledger: bool = False,
+        integrator: str = "semi-implicit",
+        friction_law: str | Law = "coulomb",
+        restitution_law: str | Law = "constant",
+        dynamics: Dynamics | None = None,
+        collision: CollisionDetector | None = None,
+        contact: CollisionHandler | None = None,
+        simulator: Simulator | None = None,
+    ) -> None:
+        down = None if gravity is None else vector3(gravity, "gravity")
+        self._laws = (find_law(FRICTION, friction_law), find_law(RESTITUTION, restitution_law))
+        self._options = Options(
+            float(dt), down, margin, full, tuple((a, b) for a, b in ignore), pairs, tolerance, budget, capacity, ledger,
+            integrator, (law_address(FRICTION, self._laws[0]), law_address(RESTITUTION, self._laws[1])),
+        )  # fmt: skip
+        self._seen: tuple[list[Contact], StepReport] | None = None  # contacts and report of a step in Python
+        self._modules = Modules.given(self._options, dynamics, collision, contact, simulator)
+        self._steps = steps
+        if integrator == "runge-kutta":
+            from palpate.world.runge_kutta import runge_kutta_steps
+
+            self._steps = runge_kutta_steps
+        self._parts: dict[str, MultiBody] = {}
+        self._ties: dict[int, tuple[str, str, Floats, Floats, Floats, int]] = {}
+        for part in (bodies,) if isinstance(bodies, MultiBody) else tuple(bodies):
+            self._accept(part)
+        self._build()
+
+    # ---- what there is
+
+    @property
+    def model(self) -> Model:
+        """The compiled model of everything in the world; another after add or remove."""
+        return self._model
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of the MultiBodies in the world, in the order they came."""
+        return tuple(self._parts)
+
+    @property
+    def q(self) -> Floats:
+        """Coordinates (nq,); write into it to place things."""
+        return self._state.q
+
+    @q.setter
+    def q(self, value: ArrayLike) -> None:
+        self._state.q[:] = self._checked(value, self.model.nq, "q")
+
+    @property
+    def v(self) -> Floats:
+        """Velocities (nv,); write into it to set things moving."""
+        return self._state.v
+
+    @v.setter
+    def v(self, value: ArrayLike) -> None:
+        self._state.v[:] = self._checked(value, self.model.nv, "v")
+
+    @property
+    def tau(self) -> Floats:
+        """Joint torques (nv,) [N m, N], applied in every step until changed."""
+        return self._state.tau
+
+    @tau.setter
+    def tau(self, value: ArrayLike) -> None:
+        self._state.tau[:] = self._checked(value, self.model.nv, "tau")
+
+    @property
+    def dt(self) -> float:
+        """[s]"""
+        return self._options.dt
+
+    @property
+    def time(self) -> float:
+        """[s] since the start."""
+        return float(self._state.number[TIME_S])
+
+    @property
+    def wrenches(self) -> Floats:
+        """(torque, force) on every body (n_bodies, 6) for the next step, as `apply` adds them; a copy."""
+        return self._state.wrenches.copy()
+
+    @property
+    def modules(self) -> Modules | None:
+        """What steps this world in Python; None: the compiled step does."""
+        return self._modules
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the compiled step moves this world, as a real-time session needs it."""
+        return self._modules is None
+
+    def pose(self, body: str) -> Floats:
+        """Frame of a body in the world (4, 4)."""
+        return facade.forward_kinematics(self.model, self.q)[self.model.body(body)]
+
+    @property
+    def energy(self) -> facade.Energy:
+        """Kinetic and potential energy now [J]."""
+        return facade.energy(self.model, self.q, self.v)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The account of energy since the first step; needs World(ledger=True)."""
+        if not self._options.ledger:
+            raise ValueError("no account was kept: make the world with ledger=True")
+        return ledger_of(self.model, self._state, self.energy)
+
+    @property
+    def arrays(self) -> Arrays:
+        """What the compiled step works on, for sessions and benchmarks; replaced by add and remove."""
+        return self._arrays
+
+    # ---- what happens
+
+    def step(self, n: int = 1) -> None:
+        """Advance by n steps of dt."""
+        if self._modules is not None:
+            for _ in range(n):
+                self._seen = self._modules.step(self)
+        elif self._steps(self._address, n) != n:
+            raise WorldError(self.fault)
+
+    def apply(
+        self,
+        body: str,
+        force: Vector3 = (0.0, 0.0, 0.0),
+        torque: Vector3 = (0.0, 0.0, 0.0),
+        *,
+        at_world: Vector3 | None = None,
+    ) -> None:
+        """A force [N] and torque [N m] on a body for the next step, world axes, at its origin or at a point [m]."""
+        f, n = np.array(vector3(force, "force")), np.array(vector3(torque, "torque"))
+        if at_world is not None:
+            n = n + np.cross(np.array(vector3(at_world, "at_world")) - self.pose(body)[:3, 3], f)
+        row = self.model.body(body)
+        self._state.wrenches[row, :3] += n
+        self._state.wrenches[row, 3:] += f
+        self._state.integer[WRENCHES] = self.model.n_bodies
+
+    def hold(
+        self,
+        stiffness: float | ArrayLike = 2000.0,
+        damping: float | ArrayLike = 60.0,
+        q: ArrayLike | None = None,
+        joints: Sequence[str] | None = None,
+    ) -> None:
+        """Springs and dampers that hold joints, implicit: stable for any gains.
+
+        stiffness, damping  [N m/rad, N m s/rad], or N/m and N s/m where a joint slides; one number, or one a joint
+        q       target (nq,); default where everything is now
+        joints  names; default all but free ones.  stiffness 0 lets go.
+        """
+        m, s = self.model.arrays, self._state
+        if q is not None:
+            s.q_hold[:] = self._checked(q, self.model.nq, "q")
+        names = [n for n in self.model.joint_names if self._joint(n).kind != "free"] if joints is None else list(joints)
+        kp, kv = (np.broadcast_to(np.asarray(x, dtype=float), (len(names),)) for x in (stiffness, damping))
+        if not (np.isfinite(kp).all() and np.isfinite(kv).all() and (kp >= 0).all() and (kv >= 0).all()):
+            raise ValueError("stiffness and damping must be finite and not negative")
+        for name, p, d in zip(names, kp, kv, strict=True):
+            if self._joint(name).kind == "free":
+                raise ValueError(f"joint {name!r} is free: there is nothing it could be held by")
+            where = self.model.v_index[name]
+            axes = [k for k, j in enumerate(m.axis_v) if where.start <= j < where.stop]
+            s.kp[axes], s.kv[axes] = p, d + self.model.damping[where]
+            if q is None:
+                s.q_hold[self.model.q_index[name]] = s.q[self.model.q_index[name]]
+
+    # ---- who is there
+
+    def add(self, part: MultiBody) -> str:
+        """Put another MultiBody into the world, where its posture "start" says; returns its name there."""
+        name = self._accept(part)
+        try:
+            self._rebuild()
+        except Exception:
+            del self._parts[name]
+            raise
+        return name
+
+    def remove(self, name: str) -> None:
+        """Take a MultiBody out, by its name or that of one of its bodies."""
+        part = name if name in self._parts else next(
+            (p for p, d in self._parts.items() if any(b.name == name for b in d.bodies)), None
+        )  # fmt: skip
+        if part is None:
+            raise ValueError(f"there is no {name!r} to remove; there are: {', '.join(self._parts)}")
+        if len(self._parts) == 1:
+            raise ValueError(f"{name!r} is all there is: a world needs at least one body")
+        gone = self._parts.pop(part)
+        lost = {b.name for b in gone.bodies}
+        self._ties = {k: tie for k, tie in self._ties.items() if not lost & {tie[0], tie[1]}}
+        self._rebuild()
+
+    def connect(self, body_a: str, body_b: str, at_world: Vector3 | None = None, *, weld: bool = False) -> int:
+        """Hold two bodies together at a point [m] (default: the origin of body_b), or weld them as they are now.
+
+        Returns a number for `disconnect`.  "world" is a body too.
+        """
+        a, b = self.model.body(body_a), self.model.body(body_b)
+        poses = facade.forward_kinematics(self.model, self.q)
+        point = poses[b][:3, 3] if at_world is None else np.array(vector3(at_world, "at_world"))
+        m = self.model.arrays
+        if m.body_link[a] == m.body_link[b]:
+            raise ValueError(f"{body_a!r} and {body_b!r} are one rigid body already")
+        key = next((k for k in range(len(self._state.joined_kind)) if k not in self._ties), None)
+        if key is None:
+            raise ValueError(f"there is room for {len(self._state.joined_kind)} connections at once")
+        at = [np.linalg.inv(poses[x]) @ np.array([*point, 1.0]) for x in (a, b)]
+        R = poses[a][:3, :3].T @ poses[b][:3, :3]
+        self._ties[key] = (body_a, body_b, at[0][:3], at[1][:3], R, WELDED if weld else TIED)
+        self._write_ties()
+        return key
+
+    def disconnect(self, connection: int) -> None:
+        """Undo a `connect`."""
+        if connection not in self._ties:
+            raise ValueError(f"there is no connection {connection}")
+        del self._ties[connection]
+        self._write_ties()
+
+    # ---- what it says
+
+    @property
+    def contacts(self) -> list[Contact]:
+        """Contacts of the last step, with its forces."""
+        return contacts_of(self.model, self._arrays) if self._seen is None else list(self._seen[0])
+
+    @property
+    def report(self) -> StepReport:
+        """What the last step took."""
+        return report_of(self._arrays) if self._seen is None else self._seen[1]
+
+    def snapshot(self) -> Snapshot:
+        """All that the next step depends on; `restore` goes on from it with the same bits."""
+        return Snapshot(self.parts, self.time, {name: x.copy() for name, x in self._remembered().items()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to a snapshot of this world with the same bodies in it."""
+        if snapshot.parts != self.parts:
+            raise ValueError(
+                f"the snapshot is of a world with {', '.join(snapshot.parts)}, not {', '.join(self.parts)}"
+            )
+        for name, x in self._remembered().items():
+            x[:] = snapshot.arrays[name]
+
+    # ---- inside
+
+    def _accept(self, part: Any) -> str:
+        """Note a part under a name of its own."""
+        if not isinstance(part, MultiBody):
+            raise ValueError(f"a world is made of MultiBody descriptions, got {type(part).__name__}")
+        name, copy = part.name, 1
+        taken = {b.name for p in self._parts.values() for b in p.bodies}
+        while name in self._parts or (copy > 1 and f"{name}/{part.bodies[0].name}" in taken):
+            copy += 1
+            name = f"{part.name}.{copy}"
+        if copy > 1:
+            part = replace(part.prefixed(f"{name}/"), name=name)
+        self._parts[name] = part
+        return name
+
+    def _build(self) -> None:
+        parts, gravity = list(self._parts.values()), self._options.gravity
+        model = compile(parts) if gravity is None else compile(parts, gravity=gravity)
+        arrays = build(
+            model, self._options, {name: [b.name for b in part.bodies] for name, part in self._parts.items()}
+        )
+        self._model: Model = model
+        self._arrays: Arrays = arrays
+        self._state = arrays.state
+        self._address = arrays.block.address
+        self._seen = None
+
+    def _rebuild(self) -> None:
+        """New arrays after a change of bodies; what stays keeps its state by the names of its joints."""
+        old_model, old = self._model, self._arrays
+        self._build()
+        model, new = self._model, self._arrays
+        for name in model.joint_names:
+            if name not in old_model.q_index:
+                continue
+            qn, qo, vn, vo = model.q_index[name], old_model.q_index[name], model.v_index[name], old_model.v_index[name]
+            for field in ("q", "q_hold"):
+                getattr(new.state, field)[qn] = getattr(old.state, field)[qo]
+            for field in ("v", "tau", "v_hold", "work"):
+                getattr(new.state, field)[vn] = getattr(old.state, field)[vo]
+            axes = np.flatnonzero((model.arrays.axis_v >= vn.start) & (model.arrays.axis_v < vn.stop))
+            before = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
+            for field in ("kp", "kv"):
+                getattr(new.state, field)[axes] = getattr(old.state, field)[before]
+        new.state.number[:], new.state.integer[:] = old.state.number, old.state.integer
+        new.state.integer[WRENCHES] = 0
+        new.state.ledger[:] = old.state.ledger
+        new.contacts.count[LOST] = old.contacts.count[LOST]
+        self._write_ties()
+
+    def _write_ties(self) -> None:
+        s, m = self._state, self.model
+        s.joined_kind[:] = UNTIED
+        for k, (a, b, at_a, at_b, R, kind) in self._ties.items():
+            links, places = [], []
+            for body, at in ((m.body(a), at_a), (m.body(b), at_b)):
+                links.append(m.arrays.body_link[body])
+                places.append(m.arrays.body_R[body].reshape(3, 3))
+                s.joined_at[2 * k + len(links) - 1] = m.arrays.body_p[body] + places[-1] @ at
+            s.joined[2 * k : 2 * k + 2], s.joined_kind[k] = links, kind
+            s.joined_R[k] = (places[0] @ R @ places[1].T).ravel()
+
+    def _remembered(self) -> dict[str, np.ndarray]:
+        s, r = self._state, self._arrays.rows
+        names = ("q", "v", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
+                 "joined_R", "number", "integer", "ledger", "work")  # fmt: skip
+        warm = {"warm_key": r.warm_key, "warm_impulse": r.warm_impulse, "warm": r.integer[N_WARM : N_WARM + 1]}
+        return {name: getattr(s, name) for name in names} | warm
+
+    def _joint(self, name: str) -> Joint:
+        try:
+            return next(j for j in self.model.description.joints if j.name == name)
+        except StopIteration:
+            raise ValueError(f"there is no joint {name!r}; known: {', '.join(self.model.joint_names)}") from None
+
+    def _checked(self, value: ArrayLike, size: int, name: str) -> Floats:
+        x = np.asarray(value, dtype=float)
+        if x.shape != (size,):
+            raise ValueError(f"{name} has shape {x.shape}, the world needs ({size},)")
+        return x
+
+    @property
+    def fault(self) -> str:
+        """What stopped the world, in words, after a step did."""
+        return fault_of(self.model, self._arrays, (self._laws[0].name, self._laws[1].name))
