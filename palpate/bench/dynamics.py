@@ -145,9 +145,9 @@ def installed(package: str) -> str | None:
         return None
 
 
-def machine() -> dict[str, Any]:
+def machine(names: tuple[str, ...] = ("numpy", "numba", "pin", "example-robot-data")) -> dict[str, Any]:
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    packages = {name: installed(name) for name in ("numpy", "numba", "pin", "example-robot-data")}
+    packages = {name: installed(name) for name in names}
     return {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(),
             "load_1_min": load, "packages": packages}  # fmt: skip
 

@@ -43,7 +43,7 @@ def lateness(rate_hz: int, seconds: float, fifo: bool) -> dict[str, float]:
     """Run the servo of the arm for a while; lateness [us], and the part of ticks that ended after the next was due."""
     scene = arm(rate_hz)
     periods = round(seconds * rate_hz)
-    engine = Engine(scene.model, scene.plan, rate_hz, Pointer().spec, lateness_log=periods)
+    engine = Engine(scene.world, scene.plan, Pointer().spec, lateness_log=periods)
     restart(engine.address)
     engine.servo.control[SPIN_NS] = SPIN_US * 1000
     engine.events.write(engine.event_layout.pack(kind=PLAY))

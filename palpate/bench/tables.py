@@ -7,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+WIDE = 130  # columns that the table of contacts takes
+
 
 def _ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}x"
@@ -54,3 +56,47 @@ def servo_table(console: Console, result: dict[str, Any]) -> None:
     machine = result["machine"]
     console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run"
                   f"{'' if result['fifo_permitted'] else '; SCHED_FIFO is not permitted here'}")  # fmt: skip
+
+
+def contact_table(console: Console, result: dict[str, Any]) -> None:
+    """Times in us per step; the last column says how many times faster we are than this engine."""
+    table = Table(title="one step of 1 ms, called from Python, us (interleaved)", title_justify="left")
+    for name in ("scene", "phase", "engine", "contacts", "p50", "p99", "max", "mean", "loop", "residual", "height m",
+                 "ratio"):  # fmt: skip
+        table.add_column(name, justify="left" if name in ("scene", "phase", "engine") else "right", no_wrap=True)
+    for row in result["rows"]:
+        scene = f"{row['scene']} {row['points']}" if row["points"] else row["scene"]
+        for i, run in enumerate(row["runs"]):
+            times = (*(run["timing"][key] for key in ("p50_us", "p99_us", "max_us", "mean_us")), run["loop_us"])
+            table.add_row(
+                *((scene, row["phase"]) if i == 0 else ("", "")),
+                f"{run['engine']} {run['setting']}",
+                str(run["contacts"]),
+                *("-" if x is None else f"{x:.{1 if x < 1000.0 else 0}f}" for x in times),
+                "-" if run["residual"] is None else f"{run['residual']:.0e}",
+                f"{run['height_m']:.4f}{'' if row['same_height'] else ' !'}",
+                f"{run['times_faster']:.{2 if run['times_faster'] < 10.0 else 0}f}x" if i else "",
+                end_section=i == len(row["runs"]) - 1,
+            )
+    # wider than some terminals: broken lines can be read, cut numbers cannot
+    Console(file=console.file, width=max(console.width, WIDE), highlight=False).print(table)
+    for row in result["rows"]:
+        if not row["same_height"]:
+            console.print(f"! {row['scene']} {row['phase']}: the engines rest {1e3 * row['apart_m']:.1f} mm apart, "
+                          "so their times may not compare", soft_wrap=True)  # fmt: skip
+    for title, seconds in result["ten_seconds_s"].items():
+        walls = ", ".join(f"{engine} {value:.3f} s" for engine, value in seconds.items())
+        console.print(f"{result['long_steps']} steps of {title}, in each engine's own loop: {walls}", soft_wrap=True)
+    if result["call_overhead_us"] is not None:
+        console.print(f"a step called from Python: {result['call_overhead_us']:.2f} us beyond one in the compiled loop")
+    machine = result["machine"]
+    versions = ", ".join(f"{name} {machine['packages'][name] or 'not installed'}" for name in ("mujoco", "pybullet"))
+    console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run; {versions}")
+    for missing in result["missing"]:
+        console.print(f"not measured: {missing} is not installed")
+    for line in result["met"]:
+        console.print(f"goal met: {line}", soft_wrap=True)
+    for line in result["shortfalls"]:
+        console.print(f"below its goal: {line}", soft_wrap=True)
+    if result["quick"]:
+        console.print("a quick run: it shows that everything runs; its times and heights mean nothing")

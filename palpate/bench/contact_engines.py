@@ -1,0 +1,129 @@
+"""What `palpate bench contact` asks of an engine, and our own World as one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+import palpate as pp
+from palpate.bench.contact_scenes import DAMPING, DT, NO_FORCE, STIFFNESS, BenchScene, Vector
+
+OURS = "Palpate"
+
+
+class Engine(Protocol):
+    """A scene built in one engine."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def setting(self) -> str: ...  # of its solver
+
+    @property
+    def loops(self) -> bool: ...  # `advance` runs in the engine, not in Python
+
+    @property
+    def step(self) -> Callable[[], Any]: ...  # one step, called from Python
+
+    def advance(self, steps: int) -> None: ...  # many
+
+    def push(self, body: str, force: Vector) -> None: ...  # in the next step, world axes, at the body's origin [N]
+
+    def save(self) -> Any: ...
+
+    def restore(self, saved: Any) -> None: ...
+
+    def height(self, bodies: Sequence[str]) -> float: ...  # mean z of their origins [m]
+
+    def contacts(self) -> int: ...  # points in the last step
+
+    def residual(self) -> float | None: ...  # of the last step, relative to its largest impulse
+
+    def close(self) -> None: ...
+
+
+class Ours:
+    """A scene in our World."""
+
+    name = OURS
+    loops = True
+
+    def __init__(self, scene: BenchScene) -> None:
+        self.setting = "all points" if scene.all_points else "corners"
+        self.world = pp.World(list(scene.parts), dt=DT, full=scene.all_points)
+        if scene.held:
+            self.world.hold(stiffness=STIFFNESS, damping=DAMPING)
+        self.step = self.world.step
+
+    def advance(self, steps: int) -> None:
+        self.world.step(steps)
+
+    def push(self, body: str, force: Vector) -> None:
+        if force != NO_FORCE:
+            self.world.apply(body, force=force)
+
+    def save(self) -> Any:
+        return self.world.snapshot()
+
+    def restore(self, saved: Any) -> None:
+        self.world.restore(saved)
+
+    def height(self, bodies: Sequence[str]) -> float:
+        return float(np.mean([self.world.pose(body)[2, 3] for body in bodies]))
+
+    def contacts(self) -> int:
+        return int(self.world.report.contacts)
+
+    def residual(self) -> float | None:
+        return float(self.world.report.relative_residual)
+
+    def q(self) -> np.ndarray:
+        return np.array(self.world.q)
+
+    def close(self) -> None:
+        pass
+
+
+def mujoco_class() -> Any:
+    """MujocoPeer, or None where MuJoCo is not installed."""
+    try:
+        from palpate.bench.mujoco_peer import MujocoPeer
+    except ImportError:
+        return None
+    return MujocoPeer
+
+
+def bullet_class() -> Any:
+    """BulletPeer, or None where PyBullet is not installed."""
+    try:
+        from palpate.bench.bullet_peer import BulletPeer
+    except ImportError:
+        return None
+    return BulletPeer
+
+
+def missing() -> list[str]:
+    """Peers that are not installed, as `pip` calls them."""
+    peers = {"mujoco (MuJoCo)": mujoco_class, "pybullet (PyBullet)": bullet_class}
+    return [name for name, find in peers.items() if find() is None]
+
+
+def settled(scene: BenchScene, ours: Callable[[BenchScene], Any] = Ours) -> list[Engine]:
+    """The scene in every engine that is installed, ours first, each at rest."""
+    engines: list[Engine] = []
+    own = ours(scene)
+    own.advance(scene.settling)
+    engines.append(own)
+    if peer := mujoco_class():
+        for setting in scene.peer_solvers:
+            engine = peer(scene, setting)
+            engine.advance(scene.settling)
+            engines.append(engine)
+    if peer := bullet_class():
+        engine = peer(scene, own.q())
+        engine.advance(scene.resettling)
+        engines.append(engine)
+    return engines
