@@ -38,9 +38,10 @@ test-bounds: $(VENV)/.installed-dev ## the suite without its slow tests, every a
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not browser" $(ARGS)
 
 # Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
+KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py
 test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -m nojit $(ARGS)
-	$(BIN)/python -m coverage report --include='palpate/dynamics/*,palpate/spatial/*' --fail-under=90
+	$(BIN)/python -m coverage report --include='$(KERNELS)' --fail-under=90
 
 lint: $(VENV)/.installed-dev ## ruff: rules and format
 	$(BIN)/python -m ruff check .

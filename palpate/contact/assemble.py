@@ -163,8 +163,8 @@ def warm_row(r, key, cursor):
 
 @kernel
 def key_of(shape_a, shape_b, feature):
-    """One number for a pair of shapes and their features: the low bits of large products, as hashes are made."""
-    return (shape_a * 6364136223846793005 + shape_b) * 3935559000370003845 + feature * 2862933555777941757 + 1
+    """One number for a pair of shapes and their features.  Two may share one, if ever, at the cost of a bad start."""
+    return feature ^ (shape_a << 46) ^ (shape_b << 30)
 
 
 @kernel

@@ -1,0 +1,98 @@
+"""The step's kernels on small worlds, a few steps each: the same numbers compiled and as plain Python."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import palpate as pp
+from palpate.model.description import Body, Joint, MultiBody
+
+pytestmark = pytest.mark.nojit
+
+
+def pendulum(**limits):
+    """One link on a hinge about y, its mass 0.3 m below."""
+    link = Body("link", 1.0, (0, 0, -0.3), (0.01, 0.01, 0.01))
+    return MultiBody("pendulum", (link,), (Joint("hinge", "revolute", "world", "link", axis=(0, 1, 0), **limits),))
+
+
+def test_a_stack_that_is_put_down_rests_and_slides_where_it_is_pulled():
+    boxes = [pp.models.box(mass=1.0, at=(0, 0, 0.05 + 0.1 * i), name=f"b{i}") for i in range(2)]
+    world = pp.World([*boxes, pp.models.plane()], ledger=True)
+    world.step(3)
+    assert sum(c.force[2] for c in world.contacts if c.body_a == "plane") == pytest.approx(2 * 9.81, rel=1e-4)
+    for _ in range(3):
+        world.apply("b1", force=(12.0, 0.0, 0.0))
+        world.step()
+    top = [c for c in world.contacts if c.body_b == "b1" or c.body_a == "b1"]
+    assert {c.mode for c in top} == {"slide"}
+    assert world.ledger.hands > 0.0 > world.ledger.contacts
+    assert world.report.relative_residual <= 1e-6
+
+
+def test_overlap_is_taken_out_of_positions_only():
+    world = pp.World([pp.models.ball(0.1, at=(0, 0, 0.095)), pp.models.plane()])
+    world.step(3)
+    assert world.pose("ball")[2, 3] > 0.096
+    assert abs(world.v).max() < 1e-6
+
+
+def test_a_ball_bounces_and_spins_off_with_friction():
+    rubber = pp.Material("rubber", friction=0.8, friction_sliding=0.5, restitution=0.5)
+    world = pp.World([pp.models.ball(0.1, at=(0, 0, 0.1), material=rubber), pp.models.plane(material=rubber)])
+    world.v = (0.0, 0.0, 5.0, 1.0, 0.0, -2.0)
+    world.step(2)
+    assert world.v[5] == pytest.approx(1.0, abs=0.05)  # e times the approach, less the weight of two steps
+    assert world.v[1] > 1.0  # friction turned it
+
+
+def test_a_joint_stops_at_its_end_and_rubs():
+    world = pp.World(pendulum(upper=0.1, friction=0.05))
+    world.q[:], world.v[:] = 0.0999, 2.0
+    world.step(4)
+    assert 0.0999 < world.q[0] < 0.1 + 1e-6
+    assert -0.05 < world.v[0] < 1e-6  # it comes to the end, and its weight takes it back
+    assert world.report.rows == 2
+
+
+def test_ties_and_welds_hold():
+    world = pp.World([pp.models.box(at=(0, 0, 1), name="a"), pp.models.box(at=(0.2, 0, 1), name="b"),
+                      pp.models.box(at=(0.4, 0, 1), name="c")])  # fmt: skip
+    world.connect("world", "a", at_world=(0, 0, 1))
+    world.connect("a", "b", weld=True)
+    world.connect("b", "c", at_world=(0.3, 0, 1))
+    world.step(4)
+    assert np.abs(world.pose("a")[:3, 3] - (0, 0, 1)).max() < 1e-6
+    relative = np.linalg.inv(world.pose("a")) @ world.pose("b")
+    assert np.abs(relative[:3, 3] - (0.2, 0, 0)).max() < 1e-6
+
+
+def test_implicit_springs_hold_hinges_and_ball_joints():
+    ball_joint = replace(pendulum(), joints=(Joint("ball", "spherical", "world", "link"),))
+    for part in (pendulum(damping=0.1), ball_joint):
+        world = pp.World(part)
+        world.v[:] = 0.5
+        world.hold(1e5, 1e3)
+        world.step(5)
+        assert abs(world.v).max() < 0.05  # of 0.5
+
+
+def test_the_fourth_order_step_swings_and_flies():
+    world = pp.World([pendulum(), pp.models.box(at=(2, 0, 0))], integrator="runge-kutta")
+    world.q[0] = 1.0
+    start = world.energy.total
+    world.step(3)
+    assert world.energy.total == pytest.approx(start, abs=1e-10)
+
+
+def test_a_sliding_patch_of_many_points_is_solved_to_the_tolerance():
+    """Cold, full, pulled and turned: sweeps, Newton and where it must ADMM."""
+    box = pp.models.box((0.2, 0.2, 0.1), mass=2.0, at=(0, 0, 0.05))
+    world = pp.World(
+        [box, pp.models.box((0.1, 0.1, 0.1), mass=20.0, at=(0.05, 0, 0.15), name="load"), pp.models.plane()]
+    )
+    world.v[:6] = (0, 0, 3.0, 0.5, 0.2, 0)
+    world.step(2)
+    assert world.report.relative_residual <= 1e-6
+    assert world.report.newton > 0
