@@ -66,7 +66,7 @@ class BulletPeer:
     loops = False
 
     def __init__(self, scene: BenchScene, posture: np.ndarray) -> None:
-        model = pp.compile(scene.built_by_peers)
+        model = pp.compile(scene.parts)
         with quiet():
             self.client = pybullet.connect(pybullet.DIRECT)
         self.where: dict[str, tuple[int, int]] = {}  # body -> (its body, its link; -1 the base)
@@ -75,7 +75,7 @@ class BulletPeer:
         self.call("setTimeStep", DT)
         self.call("setPhysicsEngineParameter", numSolverIterations=ITERATIONS, enableFileCaching=0)
         q = {name: posture[s] for name, s in model.q_index.items()}
-        for part in scene.built_by_peers:
+        for part in scene.parts:
             (self.add_robot if len(part.bodies) > 1 else self.add_solid)(part, q)
         self.step = functools.partial(pybullet.stepSimulation, physicsClientId=self.client)
 

@@ -1,8 +1,8 @@
 """The scenes of `palpate bench contact`: one description, which every engine builds for itself.
 
 Robots touch only with their soles, so that each engine has the same pairs to look at.  Where a sole has many points,
-`all_points` says whether we solve every one of them or the corners to which we reduce them; the peers then get a model
-that has only those corners.
+by default we solve the corners to which we reduce them; `all_points` says that we solve every one.  So that the ratio
+is not reduction alone, the robots are also run with only the corner spheres, in every engine.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class BenchScene:
     settling: int = SETTLING
     resettling: int = RESETTLING
     all_points: bool = True  # ours: every point is solved; else patches are reduced to their corners
-    peer_parts: tuple[pp.MultiBody, ...] = ()  # what the peers build instead
     moving_touch: bool = False  # moving bodies touch each other, not only what is fixed
     tolerance: float = SAME_HEIGHT  # [m]
     peer_solvers: tuple[str, ...] = ("dense", "sparse")  # MuJoCo's that are measured
@@ -62,10 +61,6 @@ class BenchScene:
     @property
     def title(self) -> str:
         return f"{self.name}, {self.points} points" if self.points else self.name
-
-    @property
-    def built_by_peers(self) -> tuple[pp.MultiBody, ...]:
-        return self.peer_parts or self.parts
 
 
 def touching(body: pp.Body) -> list[pp.Shape]:
@@ -91,12 +86,16 @@ def soles_only(robot: pp.MultiBody, corners: bool = False) -> pp.MultiBody:
     return replace(robot, bodies=tuple(replace(body, shapes=tuple(shapes(body))) for body in robot.bodies))
 
 
-def standing(name: str, corners: bool) -> Iterator[BenchScene]:
-    """A robot held on its soles: standing and pushed on a rough floor, dragged over a slippery one."""
+def standing(name: str, corners: bool = False, all_points: bool = False) -> Iterator[BenchScene]:
+    """A robot held on its soles: standing and pushed on a rough floor, dragged over a slippery one.
+
+    corners     everybody gets only the corner spheres
+    all_points  ours solves every point too, instead of the corners to which it reduces a patch by itself
+    """
     robot = (pp.models.hrp2 if name == "hrp2" else pp.models.human)(sole="spheres")
     chest, waist = ("CHEST_JOINT1", "WAIST") if name == "hrp2" else ("thorax", "pelvis")
-    ours, theirs = soles_only(robot), soles_only(robot, corners)
-    points = [shape for body in theirs.bodies for shape in touching(body)]
+    robot = soles_only(robot, corners)
+    points = [shape for body in robot.bodies for shape in touching(body)]
     ice = pp.Material("ice", friction=SLIPPERY**2 / points[0].material.friction)
     rough = (
         Phase("standing", 500),
@@ -105,8 +104,8 @@ def standing(name: str, corners: bool) -> Iterator[BenchScene]:
     sliding = (Phase("sliding", 300, waist, (DRAG * 9.81 * robot.mass, 0.0, 0.0), 300),)
     for floor, phases in ((pp.models.plane(), rough), (pp.models.plane(material=ice), sliding)):
         yield BenchScene(
-            name, len(points), (ours, floor), phases, (waist,),
-            held=True, all_points=not corners, peer_parts=(theirs, floor),
+            f"{name} all" if all_points else name, len(points), (robot, floor), phases, (waist,),
+            held=True, all_points=all_points,
         )  # fmt: skip
 
 
@@ -174,6 +173,7 @@ def scenes() -> list[BenchScene]:
     """All of them, robots first."""
     return [
         *(scene for corners in (False, True) for name in ("hrp2", "human") for scene in standing(name, corners)),
+        *(scene for name in ("hrp2", "human") for scene in standing(name, all_points=True)),
         sliding_box(),
         stack(),
         *pile("box"),

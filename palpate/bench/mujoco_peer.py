@@ -46,7 +46,7 @@ class MujocoPeer:
 
     def __init__(self, scene: BenchScene, setting: str) -> None:
         self.setting = setting
-        self.model = pp.compile(scene.built_by_peers)
+        self.model = pp.compile(scene.parts)
         flags = dict.fromkeys((*_OFF, *(("island",) if setting != "CG" else ())), "disable")
         text = mjcf(self.model, scene.moving_touch, scene.peer_time_constant, _OPTIONS | _SETTINGS[setting], flags)
         self.m = mujoco.MjModel.from_xml_string(text)

@@ -37,8 +37,8 @@ def test_corners_are_four_of_each_sole_and_span_the_same_rectangle(robot, points
 
 def test_phases_of_robots_and_piles_are_all_there():
     phases = {(s.name, s.points, p.name) for s in SCENES.values() for p in s.phases}
-    robots = {(name, n, p) for name, m in (("hrp2", 32), ("human", 104)) for n in (m, 8)
-              for p in ("standing", "pushed", "sliding")}  # fmt: skip
+    solved = (("hrp2", 32), ("human", 104), ("hrp2", 8), ("human", 8), ("hrp2 all", 32), ("human all", 104))
+    robots = {(name, n, p) for name, n in solved for p in ("standing", "pushed", "sliding")}
     piles = {(name, 0, phase) for name in ("200 boxes", "200 balls") for phase in ("landing", "stacked")}
     assert phases == robots | piles | {("box", 4, "sliding"), ("stack", 40, "stacked")}
 
@@ -89,7 +89,7 @@ def test_mujoco_has_our_friction_for_every_pair():
 def peer(kind: str, scene: BenchScene):
     if kind == "MuJoCo":
         return pytest.importorskip("palpate.bench.mujoco_peer").MujocoPeer(scene, scene.peer_solvers[0])
-    start = pp.compile(scene.built_by_peers).posture("start")
+    start = pp.compile(scene.parts).posture("start")
     return pytest.importorskip("palpate.bench.bullet_peer").BulletPeer(scene, start)
 
 
