@@ -15,19 +15,12 @@ from typing import Any
 
 from llvmlite import ir
 from numba import extending, types
-from numba.core import ccallback, sigutils
+from numba.core import sigutils
 
-from palpate.jit.cache import FASTMATH, FunctionCache, Locator
 from palpate.jit.decorators import DISABLED
+from palpate.jit.shared import OPTIONS, Callback
 
-_OPTIONS = {"nopython": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(FASTMATH), "_nrt": False}
 _plain: list[Callable[..., float]] = []  # without the compiler an address is a place in this list, and one
-
-
-class _Callback(ccallback.CFunc):
-    def enable_caching(self) -> None:
-        if Locator.from_function(self._pyfunc, self._pyfunc.__code__.co_filename) is not None:
-            self._cache = FunctionCache(self._pyfunc)
 
 
 class Law:
@@ -47,7 +40,7 @@ class Law:
 
     @cached_property
     def _callback(self) -> Any:
-        callback = _Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(_OPTIONS))
+        callback = Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(OPTIONS))
         callback.enable_caching()
         callback.compile()
         return callback

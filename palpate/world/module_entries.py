@@ -2,10 +2,9 @@
 
 from palpate.jit import entry
 from palpate.world.advance import advance, free_velocities
-from palpate.world.connections import connection_rows
-from palpate.world.joints import joint_rows, joint_torques
-from palpate.world.state import DT_S, FAULT, VELOCITY_FAULT, load
-from palpate.world.step import begin_step, clear_rows, contact_rows, remember
+from palpate.world.joints import joint_torques
+from palpate.world.state import DT_S, load
+from palpate.world.step import begin_step, put_rows, remember
 
 
 @entry("intp")
@@ -25,16 +24,8 @@ def free_velocities_entry(address):
 @entry("intp")
 def rows_entry(address):
     """Rows of the contacts that are there, and of joints and connections; False if a law failed."""
-    m, w, g, c, r, s = load(address)
     begin_step(address)
-    clear_rows(m, r)
-    s.integer[FAULT] = VELOCITY_FAULT
-    contact_rows(m, w, g, c, r, s)
-    if s.integer[FAULT] != VELOCITY_FAULT:
-        return False
-    joint_rows(m, w, s, r)
-    connection_rows(m, w, c, s, r)
-    return True
+    return put_rows(address) != 0
 
 
 @entry("intp")

@@ -37,7 +37,9 @@ class Rings:
         self.hello: dict[str, Any] = {
             "palpate": pp.__version__, "mode": "live", "scene": "small", "title": "A small scene", "rate_hz": RATE_HZ,
             "sizes": sizes, "joints": [f"joint{i + 1}" for i in range(nq)], "joint_units": ["rad"] * nq,
-            "bodies": bodies, "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": FORCE_LIMIT_N},
+            "axes": [{"name": f"joint{i + 1}", "unit": "rad", "index": i, "held": True} for i in range(nq)],
+            "bodies": bodies, "start": [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]] * n_bodies,
+            "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": FORCE_LIMIT_N},
             "frame": self.layout.describe(), "counters": list(frame.COUNTERS),
             "lateness_edges_us": list(frame.LATENESS_EDGES_US), "path": [], **hello,
         }  # fmt: skip
@@ -87,7 +89,8 @@ class FakeServo(Rings):
         more = {"duration_s": DURATION_S} if mode == "replay" else {}
         super().__init__(
             self.model.nq, self.model.n_bodies, mode=mode, scene="puma", title="PUMA 560 on a line", path=path,
-            joints=list(self.model.joint_names), bodies=bodies, **more)  # fmt: skip
+            joints=list(self.model.joint_names), bodies=bodies, start=pose_rows(self.model, self.line[0]).tolist(),
+            **more)  # fmt: skip
         self.running, self.time_s, self.speed, self.tick = True, 0.0, 1.0, 0
         self.still, self.phase_s = False, 0.0  # still: time goes on, the plan waits
         self.offset = np.zeros(self.model.nq)

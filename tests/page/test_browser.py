@@ -188,7 +188,7 @@ def test_a_drag_pulls_the_body_and_shows_the_force(servo: FakeServo, tab: Tab) -
     assert tab.shows(".force-label")
     assert tab.page.locator(".force-label").inner_text().endswith(" N")
     assert not tab.shows(".hint")
-    wait(lambda: not tab.page.locator(".force-now").inner_text().startswith("0.0"), "the force beside its plot")
+    wait(lambda: not tab.page.locator(".force .value-now").inner_text().startswith("0.0"), "the force beside its plot")
     tab.keep("drag")
     # a still pointer goes on holding: no gap of 100 ms, which is when a servo lets go
     count = len(servo.seen_hands)
@@ -256,6 +256,21 @@ def test_empty_space_turns_the_camera_and_holds_nothing(servo: FakeServo, tab: T
     assert servo.seen_hands == []
     tab.page.keyboard.press("f")
     wait(lambda: np.hypot(*np.subtract(tab.at("tool"), before)) < 40, "the view fits again")
+
+
+def test_a_new_size_is_drawn_in_the_same_picture(tab: Tab) -> None:
+    tab.page.evaluate("""() => {
+        const stage = document.querySelector('.stage'), small = new OffscreenCanvas(64, 36).getContext('2d');
+        window.emptied = [];
+        new ResizeObserver(() => { // comes after the page's own, before the picture is shown
+            small.clearRect(0, 0, 64, 36);
+            small.drawImage(stage.querySelector('canvas'), 0, 0, 64, 36);
+            window.emptied.push(small.getImageData(0, 0, 64, 36).data.every((x) => x === 0));
+        }).observe(stage);
+    }""")
+    tab.page.set_viewport_size({"width": 700, "height": 480})
+    wait(lambda: len(tab.page.evaluate("window.emptied")) >= 2, "another size")
+    assert tab.page.evaluate("window.emptied")[1:] == [False] * (len(tab.page.evaluate("window.emptied")) - 1)
 
 
 def test_buttons_and_keys_send_events(servo: FakeServo, tab: Tab) -> None:

@@ -36,7 +36,7 @@ export class Layout {
     );
   }
 
-  /** The fields of a message, or null when it has another size. */
+  /** The fields of a message, or null when it has another size. Little-endian, as is every machine with a browser. */
   decode(message: ArrayBuffer): Frame | null {
     if (message.byteLength !== 8 * this.words) return null;
     const view = new DataView(message);
@@ -45,7 +45,7 @@ export class Layout {
       const read = (i: number): number =>
         field.kind === "f" ? view.getFloat64(8 * (offset + i), true) : Number(view.getBigInt64(8 * (offset + i), true));
       if (field.shape.length === 0) frame[field.name] = read(0);
-      else if (field.kind === "f") frame[field.name] = Float64Array.from({ length }, (_, i) => read(i));
+      else if (field.kind === "f") frame[field.name] = new Float64Array(message, 8 * offset, length); // no copy: there may be thousands
       else frame[field.name] = Array.from({ length }, (_, i) => read(i));
     }
     return frame as unknown as Frame;

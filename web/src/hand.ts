@@ -98,7 +98,7 @@ export class Hand {
     const distance = this.plane.distanceToPoint(this.view.camera.position); // negative: the normal points away
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 30 : 1;
     const step = -event.deltaY * lines * DEPTH_PER_PIXEL * -distance;
-    this.plane.constant -= Math.max(step, 0.2 + distance); // never behind the camera
+    this.plane.constant -= Math.max(step, 4 * this.view.camera.near + distance); // never behind the camera
     this.reach();
     this.tell();
   }

@@ -19,6 +19,8 @@ export const COUNTER_WORDS: Record<(typeof COUNTERS)[number], string> = {
   clamped: "ticks with the force at its limit",
   rate_limited: "ticks with the force held back in its rise",
   events_lost: "button presses lost",
+  contacts_lost: "contacts for which there was no room",
+  ran_out: "ticks on which contacts were not solved to the end",
   watchdog: "times the servo was silent",
 };
 
@@ -59,7 +61,8 @@ export class HealthMeter {
     const off = Math.abs(rate - rate_hz) > OFF_RATE * rate_hz;
     const level = lateNow > POOR_LATE ? "poor" : lateNow > FAIR_LATE || off ? "fair" : "good";
     const hz = off ? `${Math.round(rate)} of ${rate_hz} Hz` : `${rate_hz} Hz`;
-    return { text: `${hz}, ${percent(late)} late`, level };
+    const contacts = frame.contacts > 0 ? `, ${frame.contacts} ${frame.contacts === 1 ? "contact" : "contacts"}` : "";
+    return { text: `${hz}, ${percent(late)} late${contacts}`, level };
   }
 }
 

@@ -19,6 +19,7 @@ interface Hooks {
   connected(): boolean;
   forceN(): number;
   projected(bodyName: string): { x: number; y: number } | null;
+  inView(): { bodies: number; of: number; drawCalls: number };
   hovered(): string;
   held(): string;
 }
@@ -56,8 +57,12 @@ function start(app: HTMLElement): void {
     const open = !app.classList.contains("plots-folded");
     const panel = plots.root.getBoundingClientRect();
     const right = open && !NARROW.matches && panel.width > 0 ? panel.left : box.right;
-    const bottom = open && NARROW.matches && panel.height > 0 ? panel.top : transport.root.getBoundingClientRect().top;
-    return new DOMRect(box.left, header.root.getBoundingClientRect().bottom, right - box.left, bottom - header.root.getBoundingClientRect().bottom);
+    const notice = notices.root.getBoundingClientRect(); // above the buttons, or, if narrow, below the header
+    const told = notice.height > 0;
+    const over = told && !NARROW.matches ? notice.top : transport.root.getBoundingClientRect().top;
+    const bottom = open && NARROW.matches && panel.height > 0 ? panel.top : over;
+    const top = told && NARROW.matches ? notice.bottom : header.root.getBoundingClientRect().bottom;
+    return new DOMRect(box.left, top, right - box.left, Math.max(50, bottom - top));
   };
 
   if (hasWebGL()) {
@@ -74,6 +79,7 @@ function start(app: HTMLElement): void {
     connected: () => store.get("connection") === "open" && store.get("frame") !== null,
     forceN: () => norm(store.get("frame")?.hand_force ?? []),
     projected: (bodyName) => view?.projected(bodyName) ?? null,
+    inView: () => view?.inView() ?? { bodies: 0, of: 0, drawCalls: 0 },
     hovered: () => (store.get("hovered") ? store.bodyName(store.get("hovered")) : ""),
     held: () => (store.get("held") ? store.bodyName(store.get("held")) : ""),
   };

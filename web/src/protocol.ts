@@ -5,7 +5,7 @@ import type { EVENT_KINDS } from "./frame.gen";
 export type Vector3 = [number, number, number];
 export type Quaternion = [number, number, number, number]; // (w, x, y, z), as everywhere outside three.js
 
-export type ShapeKind = "plane" | "sphere" | "capsule" | "cylinder" | "box";
+export type ShapeKind = "plane" | "sphere" | "capsule" | "cylinder" | "box" | "mesh";
 
 export interface Shape {
   kind: ShapeKind;
@@ -20,6 +20,14 @@ export interface Body {
   name: string;
   touchable: boolean;
   shapes: Shape[];
+}
+
+/** A coordinate that is one angle or one length. */
+export interface Axis {
+  name: string;
+  unit: "rad" | "m";
+  index: number; // into q and plan_q of a frame
+  held: boolean; // plan_q says where a plan or a spring wants it
 }
 
 export interface Sizes {
@@ -43,9 +51,9 @@ export interface Hello {
   title: string;
   rate_hz: number;
   sizes: Sizes;
-  joints: string[];
-  joint_units: string[];
+  axes: Axis[];
   bodies: Body[];
+  start: number[][]; // pose of each body where the scene begins
   hand: { stiffness_N_m: number; force_limit_N: number };
   frame: DescribedField[];
   path: Vector3[];

@@ -46,6 +46,9 @@ test("the health line is plain language, and counts while the world is paused", 
   const meter = new HealthMeter();
   for (let tick = 0; tick <= 10000; tick += 100) meter.push(frame(tick, tick < 5000 ? 0 : 2));
   expect(meter.say(frame(10000, 2), 1000)).toEqual({ text: "1000 Hz, 0.02 % late", level: "good" });
+  const touching = (contacts: number): string => meter.say({ ...frame(10000, 2), contacts }, 1000).text;
+  expect(touching(8)).toBe("1000 Hz, 0.02 % late, 8 contacts");
+  expect(touching(1)).toBe("1000 Hz, 0.02 % late, 1 contact");
   const slow = new HealthMeter();
   for (let tick = 0; tick <= 10000; tick += 100) slow.push(frame(tick, tick / 5, 800));
   expect(slow.say(frame(10000, 2000, 800), 1000)).toEqual({ text: "800 of 1000 Hz, 20 % late", level: "poor" });

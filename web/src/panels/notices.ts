@@ -34,7 +34,7 @@ export class Notices {
     this.banner.hidden = text === "";
     this.banner.textContent = text;
     const finger = matchMedia("(pointer: coarse)").matches;
-    this.hint.textContent = finger ? "Put a finger on the arm and pull. It pulls back." : "Grab the arm and pull. It pulls back.";
+    this.hint.textContent = finger ? "Put a finger on anything and pull. It pulls back." : "Grab anything and pull. It pulls back.";
     this.hint.hidden = this.knows || text !== "" || !this.store.canTouch();
   }
 
@@ -43,7 +43,7 @@ export class Notices {
       case "connecting": return "Connecting …";
       case "lost": return "Connection lost. This page comes back by itself when palpate runs again.";
       case "other-version": return "palpate was updated while this page was open. Reload the page.";
-      case "open": return this.store.get("taken") ? "Another page holds the arm. You are watching." : this.paused();
+      case "open": return this.store.get("taken") ? "Another page has the hand. You are watching." : this.paused();
     }
   }
 

@@ -1,4 +1,5 @@
-// Two live plots: where the joints are (and, dashed, where the plan is), and the force of the hand.
+// Two live plots. The first: where the joints are and, dashed, where they are wanted; in a scene without joints that
+// have one angle or one length, the kinetic energy. The second: the force of the hand.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -6,13 +7,16 @@ import { norm } from "../decode";
 import { cssColor, el, onSchemeChange } from "../dom";
 import type { Frame } from "../frame.gen";
 import { History } from "../history";
-import type { Hello } from "../protocol";
+import { mostMoving } from "../moving";
+import type { Axis, Hello } from "../protocol";
 import type { Store } from "../state";
+import { joules, plain, tick } from "../words";
 
 const SPAN_S = 10;
 const REDRAW_MS = 50; // the eye does not read a plot faster
-const MOST_LINES = 12; // more cannot be told apart
-const LINES = 8; // colours --line-1 .. in the style sheet
+const CHOOSE_MS = 1000; // how often it is asked which joints move most
+const MOST_LINES = 8; // more cannot be told apart; colours --line-1 .. in the style sheet
+const LONG_NAME = 8; // letters
 const DEGREES = 180 / Math.PI;
 
 class Plot {
@@ -21,13 +25,14 @@ class Plot {
   private plot: uPlot | null = null;
 
   constructor(
-    title: string,
-    readonly history: History,
+    title: (string | HTMLElement)[],
+    private readonly data: () => uPlot.AlignedData,
     private readonly series: () => uPlot.Series[],
     private readonly range: (low: number, high: number) => [number, number],
     ...more: HTMLElement[]
   ) {
-    this.root = el("section", { class: "card plot-card", "aria-label": title }, el("h2", {}, title), ...more, this.body);
+    const [label] = title;
+    this.root = el("section", { class: "card plot-card", "aria-label": String(label) }, el("h2", {}, ...title), ...more, this.body);
     new ResizeObserver(() => this.fit()).observe(this.body);
     onSchemeChange(() => this.make());
   }
@@ -35,7 +40,7 @@ class Plot {
   draw(): void {
     if (this.body.clientWidth === 0) return; // folded away
     if (!this.plot) this.make();
-    this.plot?.setData([this.history.times, ...this.history.columns]);
+    this.plot?.setData(this.data());
   }
 
   private make(): void {
@@ -58,11 +63,11 @@ class Plot {
       },
       axes: [
         { ...axis, size: 26, gap: 7, space: 60, values: (_u, ticks) => ticks.map((t) => (t < 0 ? "" : `${t} s`)) },
-        { ...axis, size: 40, gap: 4, space: 28 },
+        { ...axis, size: 40, gap: 4, space: 28, values: (_u, ticks) => ticks.map(tick) },
       ],
       series: [{}, ...this.series().map((line) => ({ ...line, points: { show: false } }))],
     };
-    this.plot = new uPlot(options, [this.history.times, ...this.history.columns], this.body);
+    this.plot = new uPlot(options, this.data(), this.body);
   }
 
   private size(): { width: number; height: number } {
@@ -79,13 +84,112 @@ class Plot {
   }
 }
 
+/** What one card plots. */
+interface Card {
+  plot: Plot;
+  take(frame: Frame): void;
+  /** Called before each drawing: puts the newest values into words. */
+  say(): void;
+}
+
+/** One quantity over time, and what it is now. */
+class Quantity implements Card {
+  readonly plot: Plot;
+  private readonly history = new History(1, SPAN_S);
+  private readonly now = el("b", { class: "value-now" });
+  private last = 0;
+
+  constructor(
+    title: string,
+    least: number, // that the plot is high
+    private readonly read: (frame: Frame) => number,
+    private readonly words: (value: number) => string,
+  ) {
+    const series = (): uPlot.Series[] => [{ stroke: cssColor("--accent"), fill: cssColor("--accent-soft"), width: 2 }];
+    const data = (): uPlot.AlignedData => [this.history.times, ...this.history.columns];
+    this.plot = new Plot([title, this.now], data, series, (_low, high) => [0, Math.max(least, 1.15 * high)]);
+  }
+
+  take(frame: Frame): void {
+    this.last = this.read(frame);
+    this.history.push(frame.time_s, [this.last]);
+  }
+
+  say(): void {
+    this.now.textContent = this.words(this.last);
+  }
+}
+
+/** The joints, or those of them that move most. */
+class Joints implements Card {
+  readonly plot: Plot;
+  private readonly history: History; // where they are, then where they are wanted
+  private readonly scale: number[];
+  private readonly legend = el("ul", { class: "legend" });
+  private readonly values: HTMLElement[] = [];
+  private shown: number[] = [];
+  private due = 0;
+
+  constructor(private readonly axes: Axis[]) {
+    this.scale = axes.map(({ unit }) => (unit === "rad" ? DEGREES : 1));
+    this.history = new History(2 * axes.length, SPAN_S);
+    const angles = axes.every(({ unit }) => unit === "rad");
+    const many = axes.length > MOST_LINES;
+    const note = el("small", { hidden: !many }, `the ${MOST_LINES} of ${axes.length} that move most`);
+    this.legend.classList.toggle("wide", axes.some(({ name }) => name.length > LONG_NAME));
+    const title = angles ? "Joint angles" : "Joints";
+    this.plot = new Plot([title, note], () => this.data(), () => this.series(), (low, high) => padded(low, high, angles ? 10 : 0.02), this.legend);
+    this.choose();
+  }
+
+  take(frame: Frame): void {
+    const read = (from: ArrayLike<number>): number[] => this.axes.map(({ index }, i) => this.scale[i]! * (from[index] ?? 0));
+    this.history.push(frame.time_s, [...read(frame.q), ...read(frame.plan_q)]);
+  }
+
+  say(): void {
+    const now = performance.now();
+    if (now > this.due) this.choose();
+    this.shown.forEach((i, place) => {
+      const [digits, unit] = this.axes[i]!.unit === "rad" ? [1, "°"] : [3, " m"];
+      this.values[place]!.textContent = `${plain(this.history.columns[i]!.at(-1) ?? 0, digits as number)}${unit}`;
+    });
+  }
+
+  private choose(): void {
+    this.due = performance.now() + CHOOSE_MS;
+    const columns = this.history.columns.slice(0, this.axes.length);
+    const unit = this.axes.map((axis) => (axis.unit === "rad" ? 10 : 0.02)); // as much as is worth a look
+    const shown = mostMoving(columns, unit, this.shown, MOST_LINES);
+    if (shown.length === this.shown.length && shown.every((i, place) => i === this.shown[place])) return;
+    this.shown = shown;
+    this.values.splice(0, Infinity, ...shown.map(() => el("b")));
+    const entries = shown.map((i, place) => {
+      const { name } = this.axes[i]!;
+      return el("li", { style: `--color: var(--line-${place + 1})`, title: name }, el("span", {}, name), this.values[place]!);
+    });
+    this.legend.replaceChildren(...entries);
+  }
+
+  private data(): uPlot.AlignedData {
+    const { times, columns } = this.history;
+    const nothing = times.map(() => null);
+    const wanted = this.shown.map((i) => (this.axes[i]!.held ? columns[this.axes.length + i]! : nothing));
+    return [times, ...wanted, ...this.shown.map((i) => columns[i]!)];
+  }
+
+  /** First where they are wanted, dashed and faint, then the joints over it. */
+  private series(): uPlot.Series[] {
+    const color = (place: number): string => cssColor(`--line-${place + 1}`);
+    const wanted = this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 1, alpha: 0.55, dash: [3, 4] }));
+    const joint = this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 2 }));
+    return [...wanted, ...joint];
+  }
+}
+
 export class Plots {
   readonly root = el("aside", { class: "plots", "aria-label": "plots" });
-  private plots: Plot[] = [];
-  private values: HTMLElement[] = [];
-  private joints = 0;
-  private scale: number[] = [];
-  private units: string[] = [];
+  private cards: Card[] = [];
   private due = 0;
 
   constructor(store: Store) {
@@ -94,63 +198,24 @@ export class Plots {
   }
 
   private build(hello: Hello): void {
-    this.plots.forEach((plot) => plot.dispose());
-    this.joints = Math.min(MOST_LINES, hello.joints.length, hello.sizes.nq);
-    this.units = hello.joint_units.slice(0, this.joints).map((unit) => (unit === "m" ? " m" : "°"));
-    this.scale = this.units.map((unit) => (unit === "°" ? DEGREES : 1));
-    this.values = this.units.map(() => el("b"));
-    const legend = el("ul", { class: "legend" });
-    hello.joints.slice(0, this.joints).forEach((name, i) => {
-      legend.append(el("li", { style: `--color: var(--line-${(i % LINES) + 1})`, title: name }, el("span", {}, name), this.values[i]!));
-    });
-    const angles = this.units.every((unit) => unit === "°");
-    const joints = new Plot(
-      angles ? "Joint angles" : "Joints",
-      new History(2 * this.joints, SPAN_S),
-      () => this.jointSeries(),
-      (low, high) => padded(low, high, angles ? 10 : 0.02),
-      legend,
-    );
-    const now = el("b", { class: "force-now" });
-    const force = new Plot(
-      "Force of the hand",
-      new History(1, SPAN_S),
-      () => [{ stroke: cssColor("--accent"), fill: cssColor("--accent-soft"), width: 2 }],
-      (_low, high) => [0, Math.max(10, 1.15 * high)],
-    );
-    force.root.querySelector("h2")?.append(now);
-    this.values.push(now);
-    this.plots = this.joints > 0 ? [joints, force] : [force];
-    this.root.append(...this.plots.map((plot) => plot.root));
-  }
-
-  /** First the plan, dashed and faint, then the joint over it. */
-  private jointSeries(): uPlot.Series[] {
-    const color = (i: number): string => cssColor(`--line-${(i % LINES) + 1}`);
-    const plan = this.units.map((_, i): uPlot.Series => ({ stroke: color(i), width: 1, alpha: 0.55, dash: [3, 4] }));
-    const joint = this.units.map((_, i): uPlot.Series => ({ stroke: color(i), width: 2 }));
-    return [...plan, ...joint];
+    this.cards.forEach(({ plot }) => plot.dispose());
+    const motion = hello.axes.length > 0 ? new Joints(hello.axes) : new Quantity("Kinetic energy", 0.01, (frame) => frame.energy[0] ?? 0, joules);
+    const force = new Quantity("Force of the hand", 10, (frame) => norm(frame.hand_force), (x) => `${x.toFixed(1)} N`);
+    force.plot.root.classList.add("force");
+    this.cards = [motion, force];
+    this.root.append(...this.cards.map(({ plot }) => plot.root));
   }
 
   private take(frame: Frame): void {
-    const q = this.scale.map((s, i) => s * (frame.q[i] ?? 0));
-    const plan = this.scale.map((s, i) => s * (frame.plan_q[i] ?? 0));
-    const force = norm(frame.hand_force);
-    if (this.joints > 0) this.plots[0]?.history.push(frame.time_s, [...plan, ...q]);
-    this.plots.at(-1)?.history.push(frame.time_s, [force]);
+    this.cards.forEach((card) => card.take(frame));
     const now = performance.now();
     if (now < this.due) return;
     this.due = now + REDRAW_MS;
-    this.plots.forEach((plot) => plot.draw());
-    q.forEach((x, i) => (this.values[i]!.textContent = `${plain(x, this.units[i] === "°" ? 1 : 3)}${this.units[i]}`));
-    this.values.at(-1)!.textContent = `${force.toFixed(1)} N`;
+    for (const card of this.cards) {
+      card.say();
+      card.plot.draw();
+    }
   }
-}
-
-/** A number with `digits` decimals and a true minus sign, and no minus before zero. */
-function plain(x: number, digits: number): string {
-  const text = x.toFixed(digits);
-  return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "\u2212");
 }
 
 /** A range with some air around it, at least `least` high. */

@@ -1,56 +1,87 @@
 // The bodies of a scene: made from the hello, moved by frames, picked by a ray.
+// All solids of one geometry are one mesh with many instances: hundreds of bodies are a handful of draw calls.
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
 import type { Hello, Shape } from "../protocol";
+import { Planes } from "./planes";
 import type { Quality } from "./quality";
-import { behind, geometry, material, type BodyMaterial } from "./shapes";
+import { material, paint, placement, unit } from "./shapes";
 
 export interface Pick {
   body: number;
   point: THREE.Vector3; // world
 }
 
+/** One drawn solid. */
+interface Instance {
+  body: number;
+  inBody: THREE.Matrix4; // its unit geometry in the body's frame
+  color: THREE.Color;
+}
+
+/** Solids that share a geometry and an opacity. */
+interface Batch {
+  mesh: THREE.InstancedMesh;
+  instances: Instance[];
+}
+
 export class Bodies {
   readonly root = new THREE.Group();
-  private readonly groups: THREE.Group[] = [];
-  private readonly meshes: THREE.Mesh<THREE.BufferGeometry, BodyMaterial>[] = [];
+  readonly planes: Planes;
+  private readonly frames: THREE.Matrix4[]; // of each body in the world
+  private readonly batches: Batch[] = [];
+  private readonly tinted: number[] = [];
 
   constructor(
     private readonly hello: Hello,
-    private readonly quality: Quality,
+    quality: Quality,
   ) {
-    hello.bodies.forEach((body, index) => {
-      const group = new THREE.Group();
-      const seen = body.shapes.filter((shape) => shape.role !== "collision");
-      for (const shape of seen.length > 0 ? seen : body.shapes) {
-        this.addMesh(group, shape, index);
-      }
-      this.groups.push(group);
-      this.root.add(group);
-    });
+    this.frames = hello.bodies.map(() => new THREE.Matrix4());
+    this.planes = new Planes(quality);
+    this.root.add(this.planes.root);
+    const all = hello.bodies.flatMap((body, index) => seen(body.shapes).map((shape) => ({ body: index, shape })));
+    const groups = new Map<string, { instances: Instance[]; geometry: THREE.BufferGeometry; opacity: number }>();
+    for (const { body, shape } of all) {
+      const look = paint(shape, body);
+      if (shape.kind === "plane") this.planes.add(body, placement(shape), look.color, look.opacity);
+      const solid = unit(shape, all.length);
+      if (!solid) continue;
+      const key = `${solid.key}, ${look.opacity}`;
+      const group = groups.get(key) ?? { instances: [], geometry: solid.make(), opacity: look.opacity };
+      group.instances.push({ body, inBody: placement(shape, solid.scale), color: look.color });
+      groups.set(key, group);
+    }
+    for (const { instances, geometry, opacity } of groups.values()) this.addBatch(instances, geometry, material(opacity, quality));
   }
 
-  private addMesh(group: THREE.Group, shape: Shape, body: number): void {
-    const mesh = new THREE.Mesh(geometry(shape), material(shape, body, this.quality));
-    mesh.position.fromArray(shape.position);
-    const [w, x, y, z] = shape.quaternion;
-    mesh.quaternion.set(x, y, z, w);
-    mesh.castShadow = mesh.receiveShadow = !mesh.material.transparent;
-    mesh.userData = { body, color: mesh.material.color.clone() };
-    if (shape.kind === "plane") mesh.add(behind(mesh.material));
-    group.add(mesh);
-    this.meshes.push(mesh);
+  private addBatch(instances: Instance[], geometry: THREE.BufferGeometry, look: THREE.Material): void {
+    const mesh = new THREE.InstancedMesh(geometry, look, instances.length);
+    instances.forEach(({ color }, i) => mesh.setColorAt(i, color));
+    mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
+    mesh.frustumCulled = false; // they move: what they take up together is not worth finding out
+    mesh.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity); // for rays; each instance has its own besides
+    mesh.castShadow = mesh.receiveShadow = !look.transparent;
+    geometry.computeBoundingBox();
+    this.root.add(mesh);
+    this.batches.push({ mesh, instances });
   }
 
   /** Puts every body where `pose` (7 numbers each) says. */
-  place(pose: Float64Array): void {
-    this.groups.forEach((group, i) => {
-      const p = pose.subarray(7 * i, 7 * i + 7);
-      group.position.set(p[0]!, p[1]!, p[2]!);
-      group.quaternion.set(p[4]!, p[5]!, p[6]!, p[3]!);
+  place(pose: ArrayLike<number>): void {
+    const p = new THREE.Vector3();
+    const q = new THREE.Quaternion();
+    const one = new THREE.Vector3(1, 1, 1);
+    this.frames.forEach((frame, i) => {
+      const at = 7 * i;
+      frame.compose(p.set(pose[at]!, pose[at + 1]!, pose[at + 2]!), q.set(pose[at + 4]!, pose[at + 5]!, pose[at + 6]!, pose[at + 3]!), one);
     });
-    this.root.updateMatrixWorld();
+    const X = new THREE.Matrix4();
+    for (const { mesh, instances } of this.batches) {
+      instances.forEach(({ body, inBody }, i) => mesh.setMatrixAt(i, X.multiplyMatrices(this.frames[body]!, inBody)));
+      mesh.instanceMatrix.needsUpdate = true;
+    }
+    this.planes.place(this.frames);
   }
 
   touchable(body: number): boolean {
@@ -59,62 +90,69 @@ export class Bodies {
 
   /** What a ray meets first, if that can be touched. */
   pick(ray: THREE.Raycaster): Pick | null {
-    const hit = ray.intersectObjects(this.meshes, false)[0];
-    const body = hit?.object.userData["body"] as number | undefined;
+    const hit = ray.intersectObjects([...this.batches.map(({ mesh }) => mesh), ...this.planes.fronts()], false)[0];
+    const batch = this.batches.find(({ mesh }) => mesh === hit?.object);
+    const body = batch?.instances[hit?.instanceId ?? -1]?.body;
     return hit && body !== undefined && this.touchable(body) ? { body, point: hit.point.clone() } : null;
   }
 
   toBody(body: number, point: THREE.Vector3): THREE.Vector3 {
-    return this.groups[body]!.worldToLocal(point.clone());
+    return point.clone().applyMatrix4(this.frames[body]!.clone().invert());
   }
 
   toWorld(body: number, point: THREE.Vector3): THREE.Vector3 {
-    return this.groups[body]!.localToWorld(point.clone());
+    return point.clone().applyMatrix4(this.frames[body]!);
+  }
+
+  /** Corners of the boxes around the solids of each body that has any, world; planes reach everywhere and have none. */
+  corners(): Map<number, THREE.Vector3[]> {
+    const found = new Map<number, THREE.Vector3[]>();
+    for (const { mesh, instances } of this.batches) {
+      const { min, max } = mesh.geometry.boundingBox!;
+      for (const { body, inBody } of instances) {
+        const X = new THREE.Matrix4().multiplyMatrices(this.frames[body]!, inBody);
+        const list = found.get(body) ?? [];
+        for (const x of [min.x, max.x]) for (const y of [min.y, max.y]) for (const z of [min.z, max.z]) list.push(new THREE.Vector3(x, y, z).applyMatrix4(X));
+        found.set(body, list);
+      }
+    }
+    return found;
   }
 
   /** The middle of what is seen of a body, world. */
   center(body: number): THREE.Vector3 {
-    const box = new THREE.Box3().setFromObject(this.groups[body]!, true);
-    return box.isEmpty() ? this.groups[body]!.position.clone() : box.getCenter(new THREE.Vector3());
-  }
-
-  /** What all bodies take up; planes reach everywhere and do not count. */
-  bounds(): THREE.Box3 {
-    const box = new THREE.Box3();
-    for (const mesh of this.meshes) if (!isPlane(mesh)) box.expandByObject(mesh);
-    return box;
-  }
-
-  /** Height of a plane that is level and looks up, if there is one; the ground is drawn in its place. */
-  takeGround(): number | null {
-    let height: number | null = null;
-    for (const mesh of this.meshes.filter(isPlane)) {
-      const normal = new THREE.Vector3(0, 0, 1).applyQuaternion(mesh.getWorldQuaternion(new THREE.Quaternion()));
-      if (normal.z < 0.999) continue;
-      height = mesh.getWorldPosition(new THREE.Vector3()).z;
-      mesh.visible = false;
-      mesh.layers.disableAll(); // a ray does not see it either
-    }
-    return height;
+    const corners = this.corners().get(body);
+    if (!corners) return new THREE.Vector3().setFromMatrixPosition(this.frames[body]!);
+    return new THREE.Box3().setFromPoints(corners).getCenter(new THREE.Vector3());
   }
 
   /** Tints one body (0: none): a little under the pointer, more in the hand. */
   highlight(body: number, strength: number): void {
     const accent = new THREE.Color(cssColor("--accent"));
-    for (const mesh of this.meshes) {
-      mesh.material.color.copy(mesh.userData["color"] as THREE.Color);
-      if (body > 0 && mesh.userData["body"] === body) mesh.material.color.lerp(accent, strength);
+    const changed = new Set([...this.tinted.splice(0), body]);
+    for (const { mesh, instances } of this.batches) {
+      instances.forEach((instance, i) => {
+        if (!changed.has(instance.body)) return;
+        const tint = body > 0 && instance.body === body ? strength : 0;
+        mesh.setColorAt(i, instance.color.clone().lerp(accent, tint));
+        mesh.instanceColor!.needsUpdate = true;
+      });
     }
+    if (body > 0) this.tinted.push(body);
   }
 
   dispose(): void {
-    for (const mesh of this.meshes) {
+    for (const { mesh } of this.batches) {
       mesh.geometry.dispose();
-      mesh.material.dispose();
+      (mesh.material as THREE.Material).dispose();
+      mesh.dispose();
     }
+    this.planes.dispose();
   }
 }
 
-function isPlane(mesh: THREE.Mesh): boolean {
-  return mesh.geometry.type === "PlaneGeometry";
+/** What is drawn of a body: not what is only touched, unless there is nothing else. */
+function seen(shapes: Shape[]): Shape[] {
+  const visible = shapes.filter((shape) => shape.role !== "collision");
+  return visible.length > 0 ? visible : shapes;
 }

@@ -1,4 +1,5 @@
-// The ground: a grid of decimetres and metres that fades into the distance, and the shadows that fall on it.
+// The ground: a grid that fades into the distance, and the shadows that fall on it. The grid's step is a power of ten
+// that goes with the size of the scene, every fifth line is stronger: decimetres around an arm, millimetres around a coin.
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
@@ -16,8 +17,9 @@ const FRAGMENT = /* glsl */ `
   uniform vec3 color;
   uniform vec2 center;
   uniform float reach;
-  float lines(float step_m) {
-    vec2 p = at / step_m;
+  uniform float step_m;
+  float lines(float apart) {
+    vec2 p = at / apart;
     vec2 width = fwidth(p);
     vec2 near = abs(fract(p - 0.5) - 0.5) / width;
     float crowded = max(width.x, width.y); // lines closer than two pixels melt into nothing
@@ -25,10 +27,15 @@ const FRAGMENT = /* glsl */ `
   }
   void main() {
     float fade = 1.0 - smoothstep(0.15, 1.0, length(at - center) / reach);
-    float ink = max(0.16 * lines(0.1), 0.42 * lines(0.5));
+    float ink = max(0.16 * lines(step_m), 0.42 * lines(5.0 * step_m));
     gl_FragColor = vec4(color, ink * fade * fade);
     #include <colorspace_fragment>
   }`;
+
+/** Between two lines, for a scene of this radius [m]: 6 to 60 of them across it. */
+export function gridStep(radius: number): number {
+  return 10 ** Math.floor(Math.log10(radius / 3));
+}
 
 export class Ground {
   readonly root = new THREE.Group();
@@ -45,6 +52,7 @@ export class Ground {
         color: { value: new THREE.Color() },
         center: { value: new THREE.Vector2() },
         reach: { value: 3 },
+        step_m: { value: 0.1 },
       },
       transparent: true,
       depthWrite: false,
@@ -62,11 +70,12 @@ export class Ground {
   /** Under a ball of `radius` around `center`; shadows fall on the part around it only: that costs much to draw. */
   place(center: THREE.Vector3, height: number, radius: number): void {
     const reach = 6 * radius;
-    this.root.position.set(center.x, center.y, height - 1e-4);
+    this.root.position.set(center.x, center.y, height - 1e-4 * radius);
     this.lines.scale.setScalar(reach);
     this.shadow.scale.setScalar(1.6 * radius);
     (this.grid.uniforms["center"]!.value as THREE.Vector2).set(center.x, center.y);
     this.grid.uniforms["reach"]!.value = reach;
+    this.grid.uniforms["step_m"]!.value = gridStep(radius);
   }
 
   recolor(): void {

@@ -31,7 +31,6 @@ export class Lights {
     this.key.castShadow = true;
     this.key.shadow.mapSize.set(quality.shadowPixels, quality.shadowPixels);
     this.key.shadow.bias = -0.0004;
-    this.key.shadow.normalBias = 0.01;
     this.key.shadow.radius = quality.shadowPixels / 220;
     this.root.add(this.key, this.key.target, this.rim, this.rim.target);
     this.recolor();
@@ -48,6 +47,7 @@ export class Lights {
     [camera.left, camera.right, camera.bottom, camera.top] = [-edge, edge, -edge, edge];
     [camera.near, camera.far] = [0.1 * radius, 8 * radius];
     camera.updateProjectionMatrix();
+    this.key.shadow.normalBias = 0.009 * radius;
   }
 
   recolor(): void {

@@ -1,57 +1,64 @@
-// Shapes as three.js meshes. Sizes as palpate/model/shapes.py names them; axes along z.
+// Shapes as three.js geometries. Sizes as palpate/model/shapes.py names them; axes along z.
+// Geometries are of unit size and scaled where they are drawn, so that shapes that differ in size share one.
 
 import * as THREE from "three";
 import type { Shape } from "../protocol";
 import type { Quality } from "./quality";
 
-const PLANE_EDGE = 1.6; // a plane that is no ground is shown as a square of this size [m]
-
 /** Colours for bodies that have none of their own, told apart by most eyes, in light and dark. */
 const PALETTE = ["#7c93c9", "#d98f5f", "#6fae9f", "#c47f9f", "#9a86c4", "#b7a35b", "#6aa5c4", "#c9796f"];
+const MANY = 80; // shapes; a scene with more has rounded ones of fewer triangles
 
-export function geometry(shape: Shape): THREE.BufferGeometry {
+export interface Unit {
+  key: string; // equal for shapes that can share a geometry
+  scale: THREE.Vector3;
+  make: () => THREE.BufferGeometry;
+}
+
+/** A solid as a unit geometry and its scale; null for a plane, which has no end, and for what cannot be drawn. */
+export function unit(shape: Shape, shapes = 1): Unit | null {
   const [a = 0.1, b = 0.1, c = 0.1] = shape.size;
+  const fine = shapes > MANY ? 0.5 : 1;
   switch (shape.kind) {
     case "sphere":
-      return new THREE.SphereGeometry(a, 40, 24);
-    case "capsule":
-      return new THREE.CapsuleGeometry(a, b, 14, 40).rotateX(Math.PI / 2);
-    case "cylinder":
-      return new THREE.CylinderGeometry(a, a, b, 56).rotateX(Math.PI / 2);
+      return { key: "sphere", scale: new THREE.Vector3(a, a, a), make: () => new THREE.SphereGeometry(1, 40 * fine, 24 * fine) };
+    case "capsule": {
+      const length = Number((b / a).toFixed(3)); // by its radius: only capsules of one proportion share
+      const make = (): THREE.BufferGeometry => new THREE.CapsuleGeometry(1, length, 14 * fine, 40 * fine).rotateX(Math.PI / 2);
+      return { key: `capsule ${length}`, scale: new THREE.Vector3(a, a, a), make };
+    }
+    case "cylinder": {
+      const make = (): THREE.BufferGeometry => new THREE.CylinderGeometry(1, 1, 1, 56 * fine).rotateX(Math.PI / 2);
+      return { key: "cylinder", scale: new THREE.Vector3(a, a, b), make };
+    }
     case "box":
-      return new THREE.BoxGeometry(a, b, c);
-    case "plane":
-      return new THREE.PlaneGeometry(PLANE_EDGE, PLANE_EDGE);
+      return { key: "box", scale: new THREE.Vector3(a, b, c), make: () => new THREE.BoxGeometry(1, 1, 1) };
+    default:
+      return null;
   }
+}
+
+/** Where a shape is in its body. */
+export function placement(shape: Shape, scale = new THREE.Vector3(1, 1, 1)): THREE.Matrix4 {
+  const [w, x, y, z] = shape.quaternion;
+  return new THREE.Matrix4().compose(new THREE.Vector3(...shape.position), new THREE.Quaternion(x, y, z, w), scale);
+}
+
+/** Colour and opacity: a shape's own, or one by the number of its body. */
+export function paint(shape: Shape, body: number): { color: THREE.Color; opacity: number } {
+  if (shape.color) {
+    const [r, g, b, opacity] = shape.color;
+    return { color: new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace), opacity };
+  }
+  return { color: new THREE.Color(PALETTE[(body + PALETTE.length - 1) % PALETTE.length]), opacity: shape.kind === "plane" ? 0.3 : 1 };
 }
 
 export type BodyMaterial = THREE.MeshStandardMaterial | THREE.MeshLambertMaterial;
 
-export function material(shape: Shape, body: number, quality: Quality): BodyMaterial {
-  const made = quality.reflections
-    ? new THREE.MeshStandardMaterial({ roughness: 0.52, metalness: 0.04 })
-    : new THREE.MeshLambertMaterial();
-  if (shape.color) {
-    const [r, g, b, a] = shape.color;
-    made.color.setRGB(r, g, b, THREE.SRGBColorSpace);
-    made.opacity = a;
-  } else {
-    made.color.set(PALETTE[(body + PALETTE.length - 1) % PALETTE.length] as string);
-    if (shape.kind === "plane") made.opacity = 0.3;
-  }
-  made.transparent = made.opacity < 1;
-  return made;
-}
-
-/** The edge of a plane, and a breath of it from behind, where its front is not drawn: one looks and grabs through it. */
-export function behind(front: BodyMaterial): THREE.Object3D {
-  const h = PLANE_EDGE / 2;
-  const corners = [[-h, -h], [h, -h], [h, h], [-h, h]].map(([x, y]) => new THREE.Vector3(x, y, 0));
-  const { color } = front;
-  const edge = new THREE.LineLoop(
-    new THREE.BufferGeometry().setFromPoints(corners),
-    new THREE.LineBasicMaterial({ color, transparent: true, opacity: 0.7 }),
-  );
-  const back = new THREE.MeshBasicMaterial({ color, transparent: true, opacity: 0.08, side: THREE.BackSide, depthWrite: false });
-  return new THREE.Group().add(edge, new THREE.Mesh(new THREE.PlaneGeometry(PLANE_EDGE, PLANE_EDGE), back));
+/** White; bodies bring their colours. */
+export function material(opacity: number, quality: Quality): BodyMaterial {
+  const look = { opacity, transparent: opacity < 1 };
+  return quality.reflections
+    ? new THREE.MeshStandardMaterial({ roughness: 0.52, metalness: 0.04, ...look })
+    : new THREE.MeshLambertMaterial(look);
 }

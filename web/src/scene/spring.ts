@@ -11,14 +11,17 @@ const POINTS = 28 * COILS;
 const LEAD = 0.14; // share of the length that is straight, at each end
 const WARN = 0.6; // share of the limit from which the colour warns
 
-/** A helix from a to b with straight ends: flat numbers (x, y, z), POINTS + 1 of them. It gets thinner as it is drawn out. */
-export function helix(a: THREE.Vector3, b: THREE.Vector3, out: Float32Array): void {
+/**
+ * A helix from a to b with straight ends: flat numbers (x, y, z), POINTS + 1 of them, in a scene of radius `scale` [m].
+ * It gets thinner as it is drawn out.
+ */
+export function helix(a: THREE.Vector3, b: THREE.Vector3, scale: number, out: Float32Array): void {
   const axis = b.clone().sub(a);
   const length = axis.length();
   if (length > 0) axis.divideScalar(length);
   const u = new THREE.Vector3(Math.abs(axis.z) < 0.9 ? 0 : 1, 0, Math.abs(axis.z) < 0.9 ? 1 : 0).cross(axis).normalize();
   const v = axis.clone().cross(u);
-  const radius = Math.min(0.12 * length, 0.03 / (1 + 1.5 * length));
+  const radius = Math.min(0.12 * length, (0.03 * scale) / (1 + (1.5 * length) / scale));
   for (let i = 0; i <= POINTS; i++) {
     const s = i / POINTS;
     const inside = Math.min(1, Math.max(0, (s - LEAD) / (1 - 2 * LEAD)));
@@ -34,6 +37,7 @@ export function helix(a: THREE.Vector3, b: THREE.Vector3, out: Float32Array): vo
 
 export class Spring {
   readonly root = new THREE.Group();
+  scale = 1; // radius of the scene [m]
   readonly label = el("output", { class: "force-label", hidden: true, "aria-label": "force of the hand" });
   private readonly line: Line2;
   private readonly held: THREE.Mesh<THREE.SphereGeometry, THREE.MeshBasicMaterial>;
@@ -56,7 +60,7 @@ export class Spring {
 
   /** Draws it from `from` to `to` (world), carrying `force` [N] of at most `limit` [N]. */
   show(from: THREE.Vector3, to: THREE.Vector3, force: number, limit: number, camera: THREE.PerspectiveCamera): void {
-    helix(from, to, this.points);
+    helix(from, to, this.scale, this.points);
     this.line.geometry.setPositions(this.points);
     const color = forceColor(force / limit);
     this.line.material.color.copy(color);

@@ -8,6 +8,7 @@ import type { Frame } from "../frame.gen";
 import type { Hello } from "../protocol";
 import type { Store } from "../state";
 import { Bodies, type Pick } from "./bodies";
+import { ballAround, below, stand, viewFrom, worthSeeing, type Sight, type Stand } from "./framing";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
 import { Path } from "./path";
@@ -15,8 +16,11 @@ import { quality } from "./quality";
 import { Spring } from "./spring";
 import { PoseTween } from "./tween";
 
-const VIEW_FROM = new THREE.Vector3(1.25, -1.5, 0.62).normalize();
 const FIELD_OF_VIEW = 32; // narrow, as with a portrait lens: little distortion
+const FILL = 0.92; // share of the free part of the stage that the scene fills
+const ROOM = 2.5; // how much more is shown around one or two bodies with nothing beside them: they will be moved
+const FOLLOW_MS = 500; // how often it is looked whether everything has left the picture
+const GLIDE = 0.15; // share of the way that the camera goes to follow, per picture
 const SLOW_MS = 45; // mean time of a picture above which the page draws fewer pixels
 const LINGER_MS = 300; // goes on drawing this long after the last change
 
@@ -41,6 +45,10 @@ export class SceneView {
   private bodies: Bodies | null = null;
   private path: Path | null = null;
   private tween: PoseTween | null = null;
+  private begin: Sight[] = []; // where the scene began
+  private turned = false; // a person has moved the camera since it was fitted
+  private goal: Stand | null = null; // where the camera is on its way to
+  private followDue = 0;
   private fitted = "";
   private drawUntil = 0;
   private clear: () => DOMRect;
@@ -58,6 +66,7 @@ export class SceneView {
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = fine.softShadows ? THREE.PCFShadowMap : THREE.BasicShadowMap;
     this.renderer.setPixelRatio(fine.pixelRatio);
+    this.renderer.localClippingEnabled = true; // planes cut each other off
     stage.prepend(this.renderer.domElement);
     stage.append(this.spring.label);
 
@@ -66,9 +75,11 @@ export class SceneView {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.12;
     this.controls.maxPolarAngle = 0.54 * Math.PI; // hardly below the ground
-    this.controls.minDistance = 0.2;
-    this.controls.maxDistance = 20;
     this.controls.addEventListener("change", () => this.invalidate());
+    this.controls.addEventListener("start", () => {
+      this.turned = true;
+      this.goal = null;
+    });
 
     this.lights = new Lights(this.scene, this.renderer, fine);
     this.scene.add(this.lights.root, this.ground.root, this.spring.root);
@@ -117,25 +128,85 @@ export class SceneView {
     return { x: box.left + at.x, y: box.top + at.y };
   }
 
-  /** Looks at everything, from the front right. */
-  fit(): void {
+  /** How many bodies are in the picture, of how many that could be: for tests and for the curious. */
+  inView(): { bodies: number; of: number; drawCalls: number } {
+    const sights = this.bodies ? this.sights() : [];
+    const inside = sights.filter((sight) => this.inPicture(sight));
+    return { bodies: inside.length, of: sights.length, drawCalls: this.renderer.info.render.calls };
+  }
+
+  private inPicture({ corners }: Sight): boolean {
+    const p = ballAround(corners).center.project(this.camera);
+    return Math.max(Math.abs(p.x), Math.abs(p.y), Math.abs(p.z)) < 1;
+  }
+
+  /** When all that can be touched has left the free part of the picture, and nobody chose that, the camera goes after it. */
+  private follow(now: number): void {
+    if (now < this.followDue || this.turned || this.goal || !this.bodies?.root.visible) return;
+    this.followDue = now + FOLLOW_MS;
+    if (this.grip || this.store.get("frame")?.hand_body) return;
+    const touchable = this.sights().filter((sight) => sight.touchable);
+    const box = this.stage.getBoundingClientRect();
+    const free = this.clear();
+    const there = touchable.some((sight) => {
+      const at = this.toPixels(ballAround(sight.corners).center).add(new THREE.Vector2(box.left, box.top));
+      return this.inPicture(sight) && at.x > free.left && at.x < free.right && at.y > free.top && at.y < free.bottom;
+    });
+    if (touchable.length > 0 && !there) this.fit(true);
+  }
+
+  /** Looks at everything, from the front right: at once, or going there. */
+  fit(slowly = false): void {
     if (!this.bodies) return;
-    const bounds = this.bodies.bounds();
-    for (const point of this.store.get("hello")?.path ?? []) bounds.expandByPoint(new THREE.Vector3(...point));
-    if (bounds.isEmpty()) bounds.set(new THREE.Vector3(-0.5, -0.5, 0), new THREE.Vector3(0.5, 0.5, 1));
-    const ball = bounds.getBoundingSphere(new THREE.Sphere());
+    this.turned = false;
+    this.resize();
+    const now = this.sights();
+    const points = worthSeeing(this.begin, now);
+    for (const point of this.store.get("hello")?.path ?? []) points.push(new THREE.Vector3(...point));
+    if (points.length === 0) points.push(new THREE.Vector3(-0.5, -0.5, 0), new THREE.Vector3(0.5, 0.5, 1));
+    const room = now.length <= 2 && now.every(({ touchable }) => touchable) ? ROOM : 1;
+    const content = ballAround(points);
+    this.bodies.planes.fit(content.center, content.radius);
+    const slopes = this.bodies.planes.slopes();
+    const all = [...points, ...slopes];
+    const ball = ballAround(all);
     const free = this.clear();
     const box = this.stage.getBoundingClientRect();
-    const half = Math.tan((FIELD_OF_VIEW * Math.PI) / 360);
-    const fill = Math.min(free.height / box.height, free.width / box.height); // share of the height that may be filled
-    const distance = (0.88 * ball.radius) / (half * fill);
-    this.controls.target.copy(ball.center);
-    this.camera.position.copy(ball.center).addScaledVector(VIEW_FROM, distance);
-    this.controls.update();
-    const height = this.bodies.takeGround() ?? bounds.min.z;
-    this.ground.place(ball.center, height, ball.radius);
-    this.lights.aim(ball.center, 1.3 * ball.radius);
+    const half = (FILL * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / (slopes.length > 0 ? 1 : room) / box.height;
+    this.goal = stand(all, viewFrom(all), half * free.width, half * free.height);
+    this.setScale(room * ball.radius, this.goal.position.distanceTo(this.goal.target));
+    this.go(slowly ? GLIDE : 1);
+    const height = this.bodies.planes.ground() ?? new THREE.Box3().setFromPoints(all).min.z;
+    this.ground.place(ball.center, height, room * ball.radius);
+    this.lights.aim(ball.center, 1.3 * room * ball.radius);
     this.invalidate();
+  }
+
+  /** Goes this share of the way to the goal. */
+  private go(share: number): void {
+    if (!this.goal) return;
+    const { position, target } = this.goal;
+    this.camera.position.lerp(position, share);
+    this.controls.target.lerp(target, share);
+    this.controls.update();
+    if (this.camera.position.distanceTo(position) < 0.01 * position.distanceTo(target)) this.goal = null;
+    this.invalidate();
+  }
+
+  /** What is near, far and large, in a scene of this radius seen from this far. */
+  private setScale(radius: number, distance: number): void {
+    const far = Math.max(40 * radius, 3 * distance);
+    this.controls.minDistance = 0.1 * radius;
+    this.controls.maxDistance = far;
+    this.camera.near = 0.02 * radius;
+    this.camera.far = far + 20 * radius;
+    this.camera.updateProjectionMatrix();
+    this.spring.scale = radius;
+  }
+
+  private sights(): Sight[] {
+    const bodies = this.bodies!;
+    return [...bodies.corners()].map(([body, corners]) => ({ touchable: bodies.touchable(body), corners }));
   }
 
   private build(hello: Hello): void {
@@ -149,6 +220,9 @@ export class SceneView {
     this.tween = new PoseTween(hello.sizes.n_bodies);
     this.scene.add(this.bodies.root, this.path.root);
     this.bodies.root.visible = false; // until the first frame says where they are
+    this.bodies.place(hello.start.flat());
+    this.begin = this.sights();
+    this.begin.push(...below(this.begin, this.bodies.planes.ground()));
     this.fitted = known;
   }
 
@@ -163,12 +237,14 @@ export class SceneView {
   }
 
   private draw(now: number): void {
-    this.controls.update();
+    this.follow(now);
+    if (this.goal) this.go(GLIDE);
+    else this.controls.update();
     if (now > this.drawUntil) return;
     if (this.tween?.sample(performance.now())) this.bodies?.place(this.tween.shown);
     this.drawSpring();
+    this.spare(now); // before the picture: another number of pixels empties the canvas
     this.renderer.render(this.scene, this.camera);
-    this.spare(now);
   }
 
   /** Our own grip as our pointer has it; otherwise the hand that the frame tells of (a recording, another page). */
@@ -208,6 +284,7 @@ export class SceneView {
     this.camera.setViewOffset(width, height, x, y, width, height);
     this.camera.updateProjectionMatrix();
     this.spring.resize(width, height);
+    this.renderer.render(this.scene, this.camera); // at once: another size empties the canvas
     this.invalidate();
   }
 
