@@ -16,6 +16,8 @@ from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, scale, su
 TOUCHING = 1e-9
 # |v|^2 - v.w bounds |v|^2 (relative error of the distance); flat shapes end exactly, curved ones here.
 CONVERGED = 1e-12
+ENOUGH = 1e-6  # what ends less exact than this begins again from another side
+STARTS = 3
 ITERATIONS = 64
 # outcomes
 FAR, APART, OVERLAP = 0, 1, 2
@@ -136,30 +138,46 @@ def known(x, n):
     return False
 
 
+@kernel
+def first_direction(c, start):
+    """Where to look first: towards the other shape, and if rounding stopped that early, other ways."""
+    if start == 0:
+        return scale(-1.0, get3(c.pair_p, 0))
+    return (1.0, 0.1, 0.01) if start == 1 else (0.01, 1.0, 0.1)
+
+
 @shared("int64(intp, float64)")
 def gjk(address, limit):
     """APART, with c.answer; or FAR, if the cores are `limit` or more apart; or OVERLAP + rows of the simplex."""
     _, c = load_collision(address)
     x, weight = c.vertex, c.weight
-    n, vv, v = 0, math.inf, scale(-1.0, get3(c.pair_p, 0))  # first towards the other shape
-    for _ in range(ITERATIONS):
-        put_support(address, -v[0], -v[1], -v[2], n)
-        if n > 0:
-            vw = dot(v, get3(x, n))
-            if vw > 0.0 and vw * vw > limit * limit * vv:  # v.w / |v| is never more than the distance
-                return FAR
-            if vv - vw <= CONVERGED * vv or known(x, n):
+    best = math.inf
+    for start in range(STARTS):
+        n, vv, v = 0, math.inf, first_direction(c, start)
+        met = False
+        for _ in range(ITERATIONS):
+            put_support(address, -v[0], -v[1], -v[2], n)
+            if n > 0:
+                vw = dot(v, get3(x, n))
+                if vw > 0.0 and vw * vw > limit * limit * vv:  # v.w / |v| is never more than the distance
+                    return FAR
+                met = vv - vw <= ENOUGH * vv
+                if vv - vw <= CONVERGED * vv or known(x, n):
+                    break
+            weight[n] = 1.0
+            if not nearest(x, weight, n + 1):
+                return OVERLAP + 4
+            n = shrink(x, weight, n + 1)
+            v = mix(x, weight, n, 0)
+            if dot(v, v) <= TOUCHING * TOUCHING:
+                return OVERLAP + n
+            if dot(v, v) >= vv:  # rounding: it comes no nearer
                 break
-        weight[n] = 1.0
-        if not nearest(x, weight, n + 1):
-            return OVERLAP + 4
-        n = shrink(x, weight, n + 1)
-        v = mix(x, weight, n, 0)
-        if dot(v, v) <= TOUCHING * TOUCHING:
-            return OVERLAP + n
-        if dot(v, v) >= vv:  # rounding: it comes no nearer
+            vv = dot(v, v)
+        distance = math.sqrt(dot(v, v))
+        if distance < best:
+            best = distance
+            put_answer(c.answer, distance, scale(-1.0 / distance, v), mix(x, weight, n, 3), mix(x, weight, n, 6))
+        if met:
             break
-        vv = dot(v, v)
-    distance = math.sqrt(dot(v, v))
-    put_answer(c.answer, distance, scale(-1.0 / distance, v), mix(x, weight, n, 3), mix(x, weight, n, 6))
     return APART

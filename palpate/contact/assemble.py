@@ -1,13 +1,13 @@
-"""From what touches to rows: directions, Jacobians on the twists of slots, own blocks G, warm start.
+"""From what touches to rows: directions, Jacobians on the twists of slots, own blocks G.
 
 x  point of contact from the reference point of a link's tree: a direction d there reads (x cross d) . w + d . v
 """
 
-from palpate.contact.rows import DRY, LIMIT, N_ROWS, N_WARM, PREPARED, UNMATCHED
+from palpate.contact.rows import DRY, LIMIT, N_ROWS, PREPARED
 from palpate.contact.single import prepare
 from palpate.conventions import WORLD
 from palpate.jit import kernel
-from palpate.spatial.vectors import add_scaled, cross, dot, get3, put3, scale, sub
+from palpate.spatial.vectors import cross, dot, get3, put3, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -133,43 +133,6 @@ def own_blocks(r):
         prepared = prepare(G)
         for c in range(PREPARED):
             r.prepared[i, c] = prepared[c]
-
-
-@kernel
-def slot_of_key(r, key):
-    """Where the hash table has the key, or the empty place where it would go."""
-    mask = r.hash.shape[0] - 1
-    at = (key ^ (key >> 29)) & mask
-    while r.hash[at] >= 0 and r.warm_key[r.hash[at]] != key:
-        at = (at + 1) & mask
-    return at
-
-
-@kernel
-def warm_row(r, key, cursor):
-    """Row of the last step's impulses with this key, or -1; those after `cursor` are the likely ones."""
-    n = r.integer[N_WARM]
-    if n == 0:
-        return -1
-    if cursor < n and r.warm_key[cursor] == key:
-        return cursor
-    if r.effort[UNMATCHED] == 0:  # the first surprise of this step: now it pays to sort them
-        r.hash[:] = -1
-        for k in range(n):
-            r.hash[slot_of_key(r, r.warm_key[k])] = k
-    r.effort[UNMATCHED] += 1
-    return r.hash[slot_of_key(r, key)]
-
-
-@kernel
-def key_of(shape_a, shape_b, feature):
-    """One number for a pair of shapes and their features.  Two may share one, if ever, at the cost of a bad start."""
-    return feature ^ (shape_a << 46) ^ (shape_b << 30)
-
-
-@kernel
-def world_impulse(n, t1, t2, lam):
-    return add_scaled(add_scaled(scale(lam[0], n), lam[1], t1), lam[2], t2)
 
 
 @kernel

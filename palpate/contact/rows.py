@@ -25,7 +25,7 @@ from palpate.model.model import Floats1, Floats2, Ints1, Model
 CONTACT, LIMIT, DRY, POINT, TURN = range(5)
 
 # rows of Rows.integer
-N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER = range(6)
+N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED = range(7)
 # rows of Rows.effort and Rows.total: what the last step took, and all of them together
 SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
 # rows of Rows.number
@@ -72,6 +72,7 @@ class Rows(NamedTuple):
     du: Floats2  # (C, 3) what it does to u
     MF: Floats2  # (C, 3) of the natural map, see newton.py
     MDE: Floats2  # (C, 9)
+    key: Ints1  # (C,) by which a row is known again (warm.py)
     order: Ints1  # (C,) rows island by island
     island: Ints1  # (C,) island of a row
     # islands: slots of island k are island_slots[begin[k]:begin[k + 1]]
@@ -93,7 +94,7 @@ class Rows(NamedTuple):
     F: Floats2  # (1, 36)
     # warm start: impulses of the last step by key
     warm_key: Ints1  # (C,)
-    warm_impulse: Floats2  # (C, 3) on b, world axes
+    warm_impulse: Floats2  # (C, 3)
     hash: Ints1  # (H,) rows of warm_*, by key
     integer: Ints1
     effort: Ints1
@@ -130,6 +131,6 @@ def rows(model: Model, capacity: int) -> Rows:
         group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
         local=ints(S), eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
         K=zeros((B, 36)), N=zeros((B, 36)), AJ=zeros((3, 6)), F=zeros((1, 36)),
-        warm_key=ints(C), warm_impulse=zeros((C, 3)), hash=ints(H),
+        warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
         integer=ints(8), effort=ints(8), total=ints(8), number=zeros(8),
     )  # fmt: skip

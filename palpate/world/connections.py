@@ -2,6 +2,7 @@
 
 from palpate.contact.assemble import begin_row, put_point
 from palpate.contact.rows import POINT, TURN
+from palpate.contact.warm import connection_key, recall
 from palpate.conventions import WORLD
 from palpate.jit import kernel
 from palpate.spatial.quaternions import matrix_quaternion, quaternion_log
@@ -44,6 +45,7 @@ def connection_rows(m, w, c, s, r):
         put_point(m, w, r, row, 0, a, pa, X, Y, Z)
         put_point(m, w, r, row, 1, b, pb, X, Y, Z)
         put3(r.push, row, scale(share, sub(pa, pb)))
+        recall(r, row, connection_key(k, 0))
         if s.joined_kind[k] != WELDED:
             continue
         row = begin_row(r, TURN, a, b)
@@ -54,3 +56,4 @@ def connection_rows(m, w, c, s, r):
         goal = compose(get9(c.link_R, a), get9(s.joined_R, k))
         error = quaternion_log(matrix_quaternion(compose(goal, transposed(get9(c.link_R, b)))))
         put3(r.push, row, scale(share, error))
+        recall(r, row, connection_key(k, 1))

@@ -8,6 +8,7 @@ import math
 
 from palpate.contact.assemble import begin_row, put_axis
 from palpate.contact.rows import DRY, LIMIT
+from palpate.contact.warm import joint_key, recall
 from palpate.dynamics.coordinates import quaternion_at
 from palpate.jit import kernel
 from palpate.model.model import CHAIN, FREE, REVOLUTE, SPHERICAL
@@ -16,6 +17,7 @@ from palpate.spatial.vectors import get3, get6, scale
 from palpate.world.state import DT_S
 
 ZERO = (0.0, 0.0, 0.0)
+LOWER, UPPER, RUBBING = 0, 1, 2  # what a row of a joint is for
 SLOP_RAD = 1e-4  # penetration of a limit that is left alone [rad or m]
 SHARE = 0.2  # of a penetration is taken out in one step
 AHEAD = 4.0  # a limit wakes when this many steps at the present speed would reach it
@@ -79,14 +81,16 @@ def dual_axis(m, w, s, i, k):
 
 
 @kernel
-def add_joint_row(m, w, s, r, kind, i, k, sign):
-    """A row on axis k of link i; sign -1 reads its rate backwards."""
+def add_joint_row(m, w, s, r, kind, i, k, what):
+    """A row on axis k of link i, what as in `joint_key`; at its upper end the rate is read backwards."""
+    sign = -1.0 if what == UPPER else 1.0
     row = begin_row(r, kind, m.parent[i], i)
     if row >= 0:
         n, t = dual_axis(m, w, s, i, k)
         n, t = scale(sign, n), scale(sign, t)
         put_axis(r, row, 0, m.parent[i], n, t)
         put_axis(r, row, 1, i, n, t)
+        recall(r, row, joint_key(k, what))
     return row
 
 
@@ -99,7 +103,7 @@ def joint_rows(m, w, s, r):
             continue
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             if s.dry[k] > 0.0:
-                row = add_joint_row(m, w, s, r, DRY, i, k, 1.0)
+                row = add_joint_row(m, w, s, r, DRY, i, k, RUBBING)
                 if row >= 0:
                     r.bound[row] = dt * s.dry[k]
             if m.kind[i] != CHAIN:
@@ -107,9 +111,9 @@ def joint_rows(m, w, s, r):
             q, rate = s.q[m.axis_q[k]], s.v[m.axis_v[k]]
             near = AHEAD * dt * abs(rate) + 10.0 * SLOP_RAD
             for side in range(2):
-                gap, sign = (q - s.lower[k], 1.0) if side == 0 else (s.upper[k] - q, -1.0)
+                gap = q - s.lower[k] if side == LOWER else s.upper[k] - q
                 if gap < near:
-                    row = add_joint_row(m, w, s, r, LIMIT, i, k, sign)
+                    row = add_joint_row(m, w, s, r, LIMIT, i, k, side)
                     if row >= 0:
                         r.offset[row, 0] = max(gap, 0.0) / dt
                         r.push[row, 0] = SHARE * max(-gap - SLOP_RAD, 0.0) / dt

@@ -1,10 +1,11 @@
 """The stages of the step one by one, for a world that steps in Python."""
 
+from palpate.contact.warm import remember
 from palpate.jit import entry
 from palpate.world.advance import advance, free_velocities
 from palpate.world.joints import joint_torques
 from palpate.world.state import DT_S, load
-from palpate.world.step import begin_step, put_rows, remember
+from palpate.world.step import begin_step, put_rows
 
 
 @entry("intp")
@@ -31,8 +32,8 @@ def rows_entry(address):
 @entry("intp")
 def remember_entry(address):
     """Impulses of the contacts, for the next step."""
-    _, _, _, c, r, _ = load(address)
-    remember(c, r)
+    _, _, _, _, r, _ = load(address)
+    remember(r)
 
 
 @entry("intp")

@@ -15,19 +15,17 @@ from palpate.collision.detect import detect
 from palpate.contact.assemble import (
     begin_row,
     in_frame,
-    key_of,
     number_slots,
     own_blocks,
     put_point,
     tangents,
-    warm_row,
-    world_impulse,
 )  # fmt: skip
 from palpate.contact.islands import find_islands
 from palpate.contact.laws.calls import friction_of, is_friction, is_restitution, restitution_of
 from palpate.contact.project import project_positions
 from palpate.contact.rows import (
     CONTACT,
+    HASHED,
     LARGEST,
     N_CONTACTS,
     N_ISLANDS,
@@ -40,6 +38,7 @@ from palpate.contact.rows import (
 )  # fmt: skip
 from palpate.contact.solve import solve
 from palpate.contact.table import build_table, mark_links, spread
+from palpate.contact.warm import contact_key, recall, remember
 from palpate.conventions import WORLD
 from palpate.dynamics.aba import articulated
 from palpate.dynamics.kinematics import joint_motion, kinematics
@@ -118,9 +117,7 @@ def contact_rows(m, w, g, c, r, s):
         ma, mb = g.material[c.shape_a[i]], g.material[c.shape_b[i]]
         mu, sliding, e = s.mu_static[ma, mb], s.mu_sliding[ma, mb], s.restitution[ma, mb]
         offset = max(gap, 0.0) / dt
-        known = warm_row(r, key_of(c.shape_a[i], c.shape_b[i], c.feature[i]), i)
-        if known >= 0:
-            put3(r.lam, row, in_frame(n, t1, t2, get3(r.warm_impulse, known)))
+        recall(r, row, contact_key(c.shape_a[i], c.shape_b[i], c.feature[i]))
         if sliding < mu or e > 0.0 or s.laws[0] != 0 or s.laws[1] != 0:
             u = sub(point_velocity(m, w, b, point), point_velocity(m, w, a, point))
             slip = in_frame(n, t1, t2, u)
@@ -143,17 +140,6 @@ def contact_rows(m, w, g, c, r, s):
     r.integer[N_CONTACTS] = r.integer[N_ROWS]
 
 
-@kernel
-def remember(c, r):
-    """Impulses of the contacts by key, for the next step."""
-    for i in range(r.integer[N_CONTACTS]):
-        r.warm_key[i] = key_of(c.shape_a[i], c.shape_b[i], c.feature[i])
-        n = get3(c.normal, i)
-        t1, t2 = tangents(n)
-        put3(r.warm_impulse, i, world_impulse(n, t1, t2, get3(r.lam, i)))
-    r.integer[N_WARM] = r.integer[N_CONTACTS]
-
-
 @shared("void(intp)")
 def prepare_rows(address):
     """Slots, table, blocks and islands of the rows there are."""
@@ -173,12 +159,12 @@ def spread_impulses(address, to_shift):
 
 
 @kernel
-def solve_rows(address, c, r, s):
+def solve_rows(address, r, s):
     """Impulses; adds their effect to v_next, and what takes out penetration to shift."""
     prepare_rows(address)
-    solve(s.rows, r.effort[UNMATCHED] == 0 and r.integer[N_WARM] > 0)
+    solve(s.rows, r.effort[UNMATCHED] == 0)
     spread_impulses(address, 0)
-    remember(c, r)
+    remember(r)
     if project_positions(s.rows):
         spread_impulses(address, 1)
 
@@ -189,6 +175,7 @@ def clear_rows(m, r):
         r.link_slot[i] = 0
     r.integer[N_ROWS], r.integer[N_CONTACTS], r.integer[N_SLOTS], r.integer[N_ISLANDS] = 0, 0, 1, 0
     r.number[RESIDUAL], r.number[RELATIVE], r.number[LARGEST] = 0.0, 0.0, 0.0
+    r.integer[HASHED] = 0
     r.effort[:] = 0
 
 
@@ -250,7 +237,7 @@ def put_rows(address):
 @shared("int64(intp)")
 def end_step(address):
     """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
-    m, _, _, c, r, s = load(address)
+    m, _, _, _, r, s = load(address)
     detect(s.collision, s.integer[FULL])
     free_motion(address)
     if not put_rows(address):
@@ -258,7 +245,7 @@ def end_step(address):
     for j in range(m.nv):
         s.shift[j] = 0.0
     if r.integer[N_ROWS]:
-        solve_rows(address, c, r, s)
+        solve_rows(address, r, s)
     else:
         r.integer[N_WARM] = 0
     for j in range(m.nv):

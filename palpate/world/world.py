@@ -376,7 +376,11 @@ class World:
         s, r = self._state, self._arrays.rows
         names = ("q", "v", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
                  "joined_R", "number", "integer", "ledger", "work")  # fmt: skip
-        warm = {"warm_key": r.warm_key, "warm_impulse": r.warm_impulse, "warm": r.integer[N_WARM : N_WARM + 1]}
+        warm = {
+            "warm_key": r.warm_key,
+            "warm_impulse": r.warm_impulse,
+            "warm": r.integer[N_WARM : N_WARM + 1],
+        }
         return {name: getattr(s, name) for name in names} | warm
 
     def _joint(self, name: str) -> Joint:

@@ -67,7 +67,8 @@ def test_moving_the_whole_scene_changes_nothing(first, second):
         for c, d in zip(here, there, strict=True):
             assert c.gap == pytest.approx(d.gap, abs=1e-7)
             assert X.apply(c.point) == pytest.approx(d.point, abs=2e-4)
-            assert X.R.apply(c.normal) == pytest.approx(d.normal, abs=5e-4 if "cylinder" in (first, second) else 1e-6)
+            # turning a normal by a changes the depth of a rim of radius r by r a^2 / 2: 1e-7 m at 5 cm are 2e-3 rad
+            assert X.R.apply(c.normal) == pytest.approx(d.normal, abs=2e-3 if "cylinder" in (first, second) else 1e-6)
 
 
 def test_contacts_exist_within_the_margin_only():
