@@ -27,6 +27,7 @@ from palpate.spatial.vectors import get3, put3
 
 FIRST_SWEEPS = 3
 NEWTON_STEPS = 15
+REFINEMENTS = 3
 ROUNDS = 3  # of ADMM and Newton, 40 iterations longer each
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
 # What stages cost, in visits of a row by a sweep
@@ -70,7 +71,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     lasts, at the end the best impulses there were.
     """
     tolerance, n = r.number[TOLERANCE], end - begin
-    best, turn, work = 1e300, 0, 0
+    best, turn, work, refined = 1e300, 0, 0, 0
     while True:
         worst, largest = settle(r, begin, end, slots_begin, slots_end)
         best = keep_best(r, begin, end, worst, best)
@@ -96,7 +97,10 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             budget -= iterations * newton_cost
             if iterations:
                 before = r.effort[NEWTON]
-                newton(address, begin, end, slots_begin, slots_end, iterations)
+                done = newton(address, begin, end, slots_begin, slots_end, iterations)
+                if done and refined < REFINEMENTS:  # what rounding left of it: once more
+                    refined += 1
+                    turn -= 1
                 budget += (iterations - (r.effort[NEWTON] - before)) * newton_cost
         elif turn <= 2 * ROUNDS + 1:
             cost = ADMM_ROW * n + 0.3 * PRODUCT * work
