@@ -10,7 +10,7 @@ EXPERIMENTS: Registry = {
     ),
     "contact-scaling": (
         "palpate.experiments.contact_scaling:run",
-        "time of a contact solve over contacts and bodies: the dense form and Lemke",
+        "time of a contact solve over contacts and bodies: dense, Lemke and the World's",
     ),
     "friction-cones": (
         "palpate.experiments.friction_cones:run",

@@ -1,4 +1,4 @@
-"""How the time of a contact solve grows with contacts and with bodies: the (3m x 3m) form and Lemke's algorithm.
+"""How the time of a contact solve grows with contacts and with bodies: the (3m x 3m) form, Lemke, the World.
 
 A stack of boxes, each face on a ring of contact points; the top box has been kicked along x, which is one of Lemke's
 directions, so that all methods have the same solution.  Impulses of redundant points are not unique, velocities are:
