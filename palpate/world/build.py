@@ -15,11 +15,14 @@ from palpate.dynamics.workspace import Workspace, workspace
 from palpate.jit import Block
 from palpate.model.model import CHAIN, SPHERICAL, Floats, Model
 from palpate.model.shapes import Material
+from palpate.world.connections import FREE as UNTIED
 from palpate.world.state import DT_S, FULL, LEDGER, State
 
 CONNECTIONS = 16  # room for so many at once
 INTEGRATORS = ("semi-implicit", "runge-kutta")
 Pairs = Mapping[tuple[str, str], Material]
+# names of two bodies, a point in the axes of each, the orientation of the second in the first, TIED or WELDED
+Tie = tuple[str, str, Floats, Floats, Floats, int]
 
 
 @dataclass(frozen=True)
@@ -159,3 +162,16 @@ def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Fl
             sliding[i, j] = math.sqrt(slide_a * slide_b) if slide is None else slide
             bounce[i, j] = pair.restitution if pair else max(a.restitution, b.restitution)
     return static, sliding, bounce
+
+
+def write_ties(model: Model, s: State, ties: Mapping[int, Tie]) -> None:
+    """The connections into the arrays of a step, from bodies to links."""
+    s.joined_kind[:] = UNTIED
+    for k, (a, b, at_a, at_b, R, kind) in ties.items():
+        links, places = [], []
+        for body, at in ((model.body(a), at_a), (model.body(b), at_b)):
+            links.append(model.arrays.body_link[body])
+            places.append(model.arrays.body_R[body].reshape(3, 3))
+            s.joined_at[2 * k + len(links) - 1] = model.arrays.body_p[body] + places[-1] @ at
+        s.joined[2 * k : 2 * k + 2], s.joined_kind[k] = links, kind
+        s.joined_R[k] = (places[0] @ R @ places[1].T).ravel()

@@ -18,8 +18,7 @@ from palpate.model.compile import compile
 from palpate.model.description import Joint, MultiBody
 from palpate.model.model import Floats, Model
 from palpate.spatial.placement import Vector3, vector3
-from palpate.world.build import Arrays, Options, Pairs, build
-from palpate.world.connections import FREE as UNTIED
+from palpate.world.build import Arrays, Options, Pairs, Tie, build, write_ties
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
@@ -85,7 +84,7 @@ class World:
 
             self._steps = runge_kutta_steps
         self._parts: dict[str, MultiBody] = {}
-        self._ties: dict[int, tuple[str, str, Floats, Floats, Floats, int]] = {}
+        self._ties: dict[int, Tie] = {}
         for part in (bodies,) if isinstance(bodies, MultiBody) else tuple(bodies):
             self._accept(part)
         self._build()
@@ -274,7 +273,7 @@ class World:
         at = [np.linalg.inv(poses[x]) @ np.array([*point, 1.0]) for x in (a, b)]
         R = poses[a][:3, :3].T @ poses[b][:3, :3]
         self._ties[key] = (body_a, body_b, at[0][:3], at[1][:3], R, WELDED if weld else TIED)
-        self._write_ties()
+        write_ties(self.model, self._state, self._ties)
         return key
 
     def disconnect(self, connection: int) -> None:
@@ -282,7 +281,7 @@ class World:
         if connection not in self._ties:
             raise ValueError(f"there is no connection {connection}")
         del self._ties[connection]
-        self._write_ties()
+        write_ties(self.model, self._state, self._ties)
 
     # ---- what it says
 
@@ -358,29 +357,13 @@ class World:
         new.state.integer[WRENCHES] = 0
         new.state.ledger[:] = old.state.ledger
         new.contacts.count[LOST] = old.contacts.count[LOST]
-        self._write_ties()
-
-    def _write_ties(self) -> None:
-        s, m = self._state, self.model
-        s.joined_kind[:] = UNTIED
-        for k, (a, b, at_a, at_b, R, kind) in self._ties.items():
-            links, places = [], []
-            for body, at in ((m.body(a), at_a), (m.body(b), at_b)):
-                links.append(m.arrays.body_link[body])
-                places.append(m.arrays.body_R[body].reshape(3, 3))
-                s.joined_at[2 * k + len(links) - 1] = m.arrays.body_p[body] + places[-1] @ at
-            s.joined[2 * k : 2 * k + 2], s.joined_kind[k] = links, kind
-            s.joined_R[k] = (places[0] @ R @ places[1].T).ravel()
+        write_ties(self.model, self._state, self._ties)
 
     def _remembered(self) -> dict[str, np.ndarray]:
         s, r = self._state, self._arrays.rows
         names = ("q", "v", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
                  "joined_R", "number", "integer", "ledger", "work")  # fmt: skip
-        warm = {
-            "warm_key": r.warm_key,
-            "warm_impulse": r.warm_impulse,
-            "warm": r.integer[N_WARM : N_WARM + 1],
-        }
+        warm = {"warm_key": r.warm_key, "warm_impulse": r.warm_impulse, "warm": r.integer[N_WARM : N_WARM + 1]}
         return {name: getattr(s, name) for name in names} | warm
 
     def _joint(self, name: str) -> Joint:
