@@ -11,7 +11,7 @@ from palpate.collision.found import touch
 from palpate.collision.manifold import convex, meet, to_world
 from palpate.collision.support import relate
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get9, rotate, rotate_back, scale, sub
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get9, rotate, rotate_back, scale, sub, transpose
 
 # Another axis must be better by this to be preferred to a face of the first box [m]: resting boxes then keep their
 # reference face, and with it the names of their points, through the jitter of a solver.
@@ -107,7 +107,7 @@ def box_box(address):
     if s > margin:
         return
     n = scale(math.copysign(1.0, p[i]), axis(i))
-    Rt = (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8])
+    Rt = transpose(R)
     q = rotate_back(R, p)
     s_b, j = best_face(Rt, q, k, h)
     if s_b > margin:

@@ -9,7 +9,20 @@ import math
 from palpate.collision.contacts import load_collision
 from palpate.collision.tables import BOX, CAPSULE, CYLINDER, HULL, SPHERE, TRIANGLE
 from palpate.jit import kernel, shared, stage
-from palpate.spatial.vectors import add, compose, dot, get3, get9, put3, put9, rotate, rotate_back, scale, sub
+from palpate.spatial.vectors import (
+    add,
+    compose,
+    dot,
+    get3,
+    get9,
+    put3,
+    put9,
+    rotate,
+    rotate_back,
+    scale,
+    sub,
+    transpose,
+)
 
 # Hulls of fewer vertices are searched whole, larger ones by walking along edges.
 SMALL_HULL = 24
@@ -51,7 +64,7 @@ def fill_triangle(address, side, t):
 def relate(c):
     """The second slot seen from the first, once both are filled."""
     R = get9(c.slot_R, 0)
-    Rt = (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8])
+    Rt = transpose(R)
     put9(c.pair_R, 0, compose(Rt, get9(c.slot_R, 1)))
     put3(c.pair_p, 0, rotate(Rt, sub(get3(c.slot_p, 1), get3(c.slot_p, 0))))
 

@@ -27,6 +27,7 @@ from palpate.spatial.vectors import (
     rotate_back,
     scale,
     sub,
+    transpose,
 )  # fmt: skip
 
 # A normal this near to the face's is the face's (1 - cos).
@@ -181,7 +182,7 @@ def descend(address, table, x, y, z, hx, hy, hz):
 @kernel
 def box_in(R, p, S, q, centre, half, margin):
     """A box of a frame at S, q, with the margin, as a box along the axes of the frame at R, p."""
-    h = turned_half(compose((R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]), S), half)
+    h = turned_half(compose(transpose(R), S), half)
     return rotate_back(R, sub(add(q, rotate(S, centre)), p)), add(h, (margin, margin, margin))
 
 

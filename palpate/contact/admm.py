@@ -8,29 +8,14 @@ and with B = (rho + Om J^T J)^-1 Om:  (G^ + rho)^-1 x = (x - J B J^T x) / rho: o
 
 import math
 
-from palpate.contact.cone import project
 from palpate.contact.factor import clear_impulses, factor, respond, substitute
-from palpate.contact.rows import ADMM, CONTACT, DRY, LIMIT, load_rows
-from palpate.contact.sweeps import add_wrench, relative
+from palpate.contact.rows import ADMM, CONTACT, load_rows
+from palpate.contact.sweeps import add_wrench, allowed, relative
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import get3, put3, put9
 
 FIRST_RHO = 0.1
 BALANCE_EVERY = 5
-
-
-@kernel
-def allowed(r, i, x, root):
-    """The nearest impulse a row allows, scaled by root = sqrt(g)."""
-    kind = r.kind[i]
-    if kind == CONTACT:
-        return project(x, r.mu[i])
-    if kind == LIMIT:
-        return (max(x[0], 0.0), 0.0, 0.0)
-    if kind == DRY:
-        bound = root * r.bound[i]
-        return (min(max(x[0], -bound), bound), 0.0, 0.0)
-    return x
 
 
 @kernel

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 from palpate.contact import dense, dense_problem
 from palpate.contact.dense_problem import ADMM, BUDGET, MULTI_ROOTS, NEWTON, SWEEPS
+from palpate.contact.laws.calls import MU_LARGEST
 from palpate.model.model import Floats
 
 ASYMMETRY = 1e-8  # relative to the largest entry: more is a mistake, less is rounding
 IMMOBILE = 1e-14  # a contact whose G_nn is below this part of its mean diagonal cannot be moved along its normal,
 NOTHING = 1e-20  # nor one whose mean diagonal is below this part of the largest diagonal
 INDEFINITE = 1e-7  # what G - J J^T may have left, scaled; more is a matrix with a negative eigenvalue
-MU_LARGEST = 1e6
 MU_LEAST = 1e-12  # less is solved as none: such friction is far below any tolerance
 ROUNDING = 1e-15  # of |c| / g and its friction: a natural map below that is zero; grazing contacts end there
 SAFETY = 0.5  # the part of the tolerance that iterations aim at; the last evaluation may differ by rounding

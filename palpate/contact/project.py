@@ -8,6 +8,7 @@ from palpate.contact.sweeps import add_wrench, apply_row, local_solve, relative,
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import get3, put3, sub
 
+SHARE = 0.2  # of a penetration or drift is taken out in one step
 SWEEPS_OF_POSITIONS = 12
 NEGLIGIBLE_M_S = 1e-7
 

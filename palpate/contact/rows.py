@@ -26,10 +26,10 @@ CONTACT, LIMIT, DRY, POINT, TURN = range(5)
 
 # rows of Rows.integer
 N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED = range(7)
-# rows of Rows.effort and Rows.total: what the last step took, and all of them together
+# rows of Rows.effort: what the last step took
 SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
 # rows of Rows.number
-TOLERANCE, BUDGET, RESIDUAL, RELATIVE, LARGEST = range(5)
+TOLERANCE, BUDGET, RESIDUAL, RELATIVE = range(4)
 
 NEWTON_SLOTS = 256  # islands of more links are swept
 BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept
@@ -98,7 +98,6 @@ class Rows(NamedTuple):
     hash: Ints1  # (H,) rows of warm_*, by key
     integer: Ints1
     effort: Ints1
-    total: Ints1
     number: Floats1
 
 
@@ -132,5 +131,5 @@ def rows(model: Model, capacity: int) -> Rows:
         local=ints(S), eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
         K=zeros((B, 36)), N=zeros((B, 36)), AJ=zeros((3, 6)), F=zeros((1, 36)),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
-        integer=ints(8), effort=ints(8), total=ints(8), number=zeros(8),
+        integer=ints(8), effort=ints(8), number=zeros(8),
     )  # fmt: skip

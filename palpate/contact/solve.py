@@ -10,7 +10,6 @@ from palpate.contact.newton import TINY, newton
 from palpate.contact.rows import (
     BUDGET,
     CONTACT,
-    LARGEST,
     N_ISLANDS,
     N_ROWS,
     NEWTON,
@@ -122,7 +121,6 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
 def solve(address, warm):
     """All islands, each with its share of the budget; the worst of them in number[RESIDUAL], number[RELATIVE]."""
     (r,) = load_rows(address)
-    r.number[RESIDUAL], r.number[RELATIVE], r.number[LARGEST] = 0.0, 0.0, 0.0
     left = 0.0  # by islands that did not need theirs
     for k in range(r.integer[N_ISLANDS]):
         begin, end = r.rows_begin[k], r.rows_begin[k + 1]
@@ -131,6 +129,5 @@ def solve(address, warm):
             address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left
         )
         r.number[RESIDUAL] = max(r.number[RESIDUAL], worst)
-        r.number[LARGEST] = max(r.number[LARGEST], largest)
         if worst > TINY:
             r.number[RELATIVE] = max(r.number[RELATIVE], worst / largest)

@@ -128,17 +128,23 @@ def sweep(r, begin, end, back):
 
 
 @kernel
-def row_target(r, i, l, u):
-    """What the natural map compares l with: l - u / g brought back to what the row allows."""
-    kind, g = r.kind[i], r.scale[i]
+def allowed(r, i, x, unit):
+    """The nearest impulse that row i allows, both in units of 1 / unit N s."""
+    kind = r.kind[i]
     if kind == CONTACT:
-        return project(shifted(l, u, r.mu[i], g), r.mu[i])
-    x = (l[0] - u[0] / g, l[1] - u[1] / g, l[2] - u[2] / g)
+        return project(x, r.mu[i])
     if kind == LIMIT:
         return (max(x[0], 0.0), 0.0, 0.0)
     if kind == DRY:
-        return (min(max(x[0], -r.bound[i]), r.bound[i]), 0.0, 0.0)
+        bound = unit * r.bound[i]
+        return (min(max(x[0], -bound), bound), 0.0, 0.0)
     return x
+
+
+@kernel
+def row_target(r, i, l, u):
+    """What the natural map compares l with: l - u~ / g brought back to what the row allows; mu is 0 but of contacts."""
+    return allowed(r, i, shifted(l, u, r.mu[i], r.scale[i]), 1.0)
 
 
 @kernel

@@ -124,6 +124,17 @@ def joint_motion(m, w, i, x):
 
 
 @kernel
+def link_twist(m, w, i, v):
+    """Twist of link i under velocities v (nv,), about its tree's reference point; zero for the world."""
+    omega, u = ZERO, ZERO
+    while i != WORLD:
+        jw, jv = joint_motion(m, w, i, v)
+        omega, u = add(omega, jw), add(u, jv)
+        i = m.parent[i]
+    return omega, u
+
+
+@kernel
 def velocities(m, v, w):
     """v and what `positions` wrote -> V, A, drift."""
     for i in range(1, m.parent.shape[0]):

@@ -17,6 +17,11 @@ from palpate.jit.cache import FASTMATH, FunctionCache, Locator
 F = TypeVar("F", bound=Callable[..., Any])
 
 DISABLED: bool = bool(numba.config.DISABLE_JIT)
+# of everything compiled here
+OPTIONS: dict[str, Any] = {
+    "nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(FASTMATH),
+    "_nrt": False,
+}  # fmt: skip
 
 
 class Dispatcher(registry.CPUDispatcher):
@@ -67,10 +72,7 @@ entries: list[Entry] = []  # all that are imported, for `palpate doctor --warm`
 def _compiled(
     function: Callable[..., Any], dispatcher: type[Dispatcher], fastmath: frozenset[str], inline: bool = True
 ) -> Any:
-    options = {
-        "nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(fastmath),
-        "no_cfunc_wrapper": True, "_nrt": False,
-    }  # fmt: skip
+    options = OPTIONS | {"fastmath": set(fastmath), "no_cfunc_wrapper": True}
     if dispatcher is Kernel:
         options |= {"no_cpython_wrapper": True, "forceinline": inline}
     compiled = dispatcher(py_func=function, targetoptions=options)

@@ -17,8 +17,8 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core import sigutils
 
-from palpate.jit.decorators import DISABLED
-from palpate.jit.shared import OPTIONS, Callback
+from palpate.jit.decorators import DISABLED, OPTIONS
+from palpate.jit.shared import Callback
 
 _plain: list[Callable[..., float]] = []  # without the compiler an address is a place in this list, and one
 

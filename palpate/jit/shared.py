@@ -15,13 +15,8 @@ from typing import Any
 import llvmlite.binding
 from numba.core import ccallback, sigutils, types
 
-from palpate.jit.cache import FASTMATH, FunctionCache, Locator, import_closure
-from palpate.jit.decorators import DISABLED, around_entries
-
-OPTIONS = {
-    "nopython": True, "nogil": True, "boundscheck": None, "error_model": "numpy", "fastmath": set(FASTMATH),
-    "_nrt": False,
-}  # fmt: skip
+from palpate.jit.cache import FunctionCache, Locator, import_closure
+from palpate.jit.decorators import DISABLED, OPTIONS, around_entries
 
 
 class Callback(ccallback.CFunc):

@@ -136,6 +136,12 @@ def compose(A, B):
 
 
 @kernel
+def transpose(R):
+    """R^T."""
+    return (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8])
+
+
+@kernel
 def turn_z(R, c, s):
     """R Rz(angle), c and s its cosine and sine: the first two columns mix, the third stays."""
     return (c * R[0] + s * R[1], c * R[1] - s * R[0], R[2],

@@ -11,10 +11,9 @@ contacts    l of contact rows;  joints    l of ends, dry friction and connection
 
 from palpate.contact.rows import CONTACT, N_ROWS, N_SLOTS
 from palpate.contact.sweeps import relative
-from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
-from palpate.dynamics.kinematics import joint_motion
+from palpate.dynamics.kinematics import link_twist
 from palpate.jit import shared
 from palpate.spatial.vectors import add, cross, dot, get3, get6
 from palpate.world.state import ACTUATORS, CONTACTS, DT_S, HANDS, JOINTS, LEDGER, START, WRENCHES, load
@@ -39,14 +38,9 @@ def account(address):
         s.work[j] += work
         s.ledger[ACTUATORS] += work
     for b in range(1, s.integer[WRENCHES]):
-        link = m.body_link[b]
         n, f = get6(s.wrenches, b)
         _, p = body_frame(m, w, b)
-        omega, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        while link != WORLD:
-            jw, jv = joint_motion(m, w, link, s.mean)
-            omega, u = add(omega, jw), add(u, jv)
-            link = m.parent[link]
+        omega, u = link_twist(m, w, m.body_link[b], s.mean)
         s.ledger[HANDS] += dt * (dot(n, omega) + dot(f, add(u, cross(omega, p))))
     for k in range(1, r.integer[N_SLOTS]):  # mean twists of the slots
         link = r.slot_link[k]

@@ -1,22 +1,17 @@
 """Connections: two points of two links held together, or two links welded, as rows of the same solve."""
 
 from palpate.contact.assemble import begin_row, put_point
+from palpate.contact.project import SHARE
 from palpate.contact.rows import POINT, TURN
 from palpate.contact.warm import connection_key, recall
 from palpate.conventions import WORLD
 from palpate.jit import kernel
 from palpate.spatial.quaternions import matrix_quaternion, quaternion_log
-from palpate.spatial.vectors import add, compose, get3, get9, put3, rotate, scale, sub
+from palpate.spatial.vectors import add, compose, get3, get9, put3, rotate, scale, sub, transpose
 from palpate.world.state import DT_S
 
 FREE, TIED, WELDED = 0, 1, 2
-SHARE = 0.2  # of what has drifted apart is taken back in one step
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-
-
-@kernel
-def transposed(R):
-    return (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8])
 
 
 @kernel
@@ -54,6 +49,6 @@ def connection_rows(m, w, c, s, r):
         put_turn(r, row, 0, a)
         put_turn(r, row, 1, b)
         goal = compose(get9(c.link_R, a), get9(s.joined_R, k))
-        error = quaternion_log(matrix_quaternion(compose(goal, transposed(get9(c.link_R, b)))))
+        error = quaternion_log(matrix_quaternion(compose(goal, transpose(get9(c.link_R, b)))))
         put3(r.push, row, scale(share, error))
         recall(r, row, connection_key(k, 1))

@@ -7,6 +7,7 @@ dt kv + dt^2 kp on the diagonal of the inertia.  Stable for any gains; explicit 
 import math
 
 from palpate.contact.assemble import begin_row, put_axis
+from palpate.contact.project import SHARE
 from palpate.contact.rows import DRY, LIMIT
 from palpate.contact.warm import joint_key, recall
 from palpate.dynamics.coordinates import quaternion_at
@@ -19,7 +20,6 @@ from palpate.world.state import DT_S
 ZERO = (0.0, 0.0, 0.0)
 LOWER, UPPER, RUBBING = 0, 1, 2  # what a row of a joint is for
 SLOP_RAD = 1e-4  # penetration of a limit that is left alone [rad or m]
-SHARE = 0.2  # of a penetration is taken out in one step
 AHEAD = 4.0  # a limit wakes when this many steps at the present speed would reach it
 
 

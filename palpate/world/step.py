@@ -22,11 +22,10 @@ from palpate.contact.assemble import (
 )  # fmt: skip
 from palpate.contact.islands import find_islands
 from palpate.contact.laws.calls import friction_of, is_friction, is_restitution, restitution_of
-from palpate.contact.project import project_positions
+from palpate.contact.project import SHARE, project_positions
 from palpate.contact.rows import (
     CONTACT,
     HASHED,
-    LARGEST,
     N_CONTACTS,
     N_ISLANDS,
     N_ROWS,
@@ -41,7 +40,7 @@ from palpate.contact.table import build_table, mark_links, spread
 from palpate.contact.warm import contact_key, recall, remember
 from palpate.conventions import WORLD
 from palpate.dynamics.aba import articulated
-from palpate.dynamics.kinematics import joint_motion, kinematics
+from palpate.dynamics.kinematics import kinematics, link_twist
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, cross, dot, get3, get6, put3, sub
 from palpate.world.account import account
@@ -64,8 +63,7 @@ from palpate.world.state import (
 )  # fmt: skip
 
 SLOP_M = 1e-4  # penetration that is left alone
-SHARE = 0.2  # of a penetration beyond it is taken out in one step,
-FASTEST_M_S = 1.0  # but no faster than this
+FASTEST_M_S = 1.0  # what is beyond it is taken out no faster than this
 FASTEST = 1e6  # [m/s, rad/s]: what is faster has diverged
 BOUNCE_M_S = 0.02  # slower impacts do not bounce
 
@@ -90,15 +88,8 @@ def point_velocity(m, w, link, point):
 @kernel
 def point_motion(m, w, link, point, v):
     """Velocity of a point of a link under velocities v, with the axes of the beginning of the step."""
-    omega, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if link != WORLD:
-        x = sub(point, get3(w.origin, m.root[link]))
-        while link != WORLD:
-            jw, jv = joint_motion(m, w, link, v)
-            omega, u = add(omega, jw), add(u, jv)
-            link = m.parent[link]
-        u = add(u, cross(omega, x))
-    return u
+    omega, u = link_twist(m, w, link, v)
+    return add(u, cross(omega, sub(point, get3(w.origin, m.root[link]))))
 
 
 @kernel
@@ -174,7 +165,7 @@ def clear_rows(m, r):
     for i in range(m.parent.shape[0]):
         r.link_slot[i] = 0
     r.integer[N_ROWS], r.integer[N_CONTACTS], r.integer[N_SLOTS], r.integer[N_ISLANDS] = 0, 0, 1, 0
-    r.number[RESIDUAL], r.number[RELATIVE], r.number[LARGEST] = 0.0, 0.0, 0.0
+    r.number[RESIDUAL], r.number[RELATIVE] = 0.0, 0.0
     r.integer[HASHED] = 0
     r.effort[:] = 0
 
