@@ -7,6 +7,7 @@ from palpate.contact.rows import DRY, LIMIT, N_ROWS, PREPARED
 from palpate.contact.single import prepare
 from palpate.conventions import WORLD
 from palpate.jit import kernel
+from palpate.jit.six import inner, no_six, plus_times, six
 from palpate.spatial.vectors import cross, dot, get3, put3, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
@@ -89,18 +90,10 @@ def times_block(r, i, at, s, t):
     """(J_row Om_st) as six numbers, J's row beginning at column `at`; s, t slots of one tree."""
     width = 6 * r.slot_count[s]
     block = r.table_at[s] + 6 * (t - r.slot_first[s])
-    y = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    y = no_six()
     for k in range(6):
-        f, b = r.J[i, at + k], block + k * width
-        y = (y[0] + f * r.table[b], y[1] + f * r.table[b + 1], y[2] + f * r.table[b + 2],
-             y[3] + f * r.table[b + 3], y[4] + f * r.table[b + 4], y[5] + f * r.table[b + 5])  # fmt: skip
+        y = plus_times(y, r.J[i, at + k], six(r.table, 0, block + k * width))
     return y
-
-
-@kernel
-def dot_row(r, i, at, y):
-    return (r.J[i, at] * y[0] + r.J[i, at + 1] * y[1] + r.J[i, at + 2] * y[2]
-            + r.J[i, at + 3] * y[3] + r.J[i, at + 4] * y[4] + r.J[i, at + 5] * y[5])  # fmt: skip
 
 
 @kernel
@@ -114,9 +107,9 @@ def own_block(r, i):
                 continue  # the world does not move, and trees feel each other only through rows
             a, b = 18 * side, 18 * other
             y0, y1, y2 = times_block(r, i, a, s, t), times_block(r, i, a + 6, s, t), times_block(r, i, a + 12, s, t)
-            G = (G[0] + dot_row(r, i, b, y0), G[1] + dot_row(r, i, b + 6, y1), G[2] + dot_row(r, i, b + 12, y2),
-                 G[3] + dot_row(r, i, b + 6, y0), G[4] + dot_row(r, i, b + 12, y0),
-                 G[5] + dot_row(r, i, b + 12, y1))  # fmt: skip
+            n, t1, t2 = six(r.J, i, b), six(r.J, i, b + 6), six(r.J, i, b + 12)
+            G = (G[0] + inner(n, y0), G[1] + inner(t1, y1), G[2] + inner(t2, y2),
+                 G[3] + inner(t1, y0), G[4] + inner(t2, y0), G[5] + inner(t2, y1))  # fmt: skip
     return G
 
 

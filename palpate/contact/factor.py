@@ -9,7 +9,9 @@ later           for each slot in the order of elimination, its neighbours that c
 """
 
 from palpate.contact.rows import LATER, load_rows
+from palpate.contact.sweeps import move
 from palpate.jit import kernel, shared
+from palpate.jit.six import no_six, plus_times, put_six, six, times, with_lane
 from palpate.spatial.vectors import get9
 
 MOST_WORK = 12_000  # products of blocks in one factor, about 1.5 ms; beyond it the island is swept
@@ -97,18 +99,18 @@ def analyse(address, begin, end, slots_begin, slots_end):
 def add_product(C, c, A, a, B, b, sign):
     """C_c += sign A_a B_b, blocks of 6 x 6."""
     for i in range(6):
+        x = six(C, c, 6 * i)
         for k in range(6):
-            f = sign * A[a, 6 * i + k]
-            for j in range(6):
-                C[c, 6 * i + j] += f * B[b, 6 * k + j]
+            x = plus_times(x, sign * A[a, 6 * i + k], six(B, b, 6 * k))
+        put_six(C, c, 6 * i, x)
 
 
 @kernel
 def stiffness(r, begin, end, n):
     """K = sum J^T A J, A the 3 x 3 matrix of each row in MDE."""
     for k in range(r.integer[LATER]):
-        for c in range(36):
-            r.K[k, c] = 0.0
+        for c in range(0, 36, 6):
+            put_six(r.K, k, c, no_six())
     for k in range(begin, end):
         i = r.order[k]
         A = get9(r.MDE, i)
@@ -116,27 +118,26 @@ def stiffness(r, begin, end, n):
             t, b = r.slot[2 * i + other], 18 * other
             if t == 0:
                 continue
-            for c in range(6):
-                x, y, z = r.J[i, b + c], r.J[i, b + 6 + c], r.J[i, b + 12 + c]
-                r.AJ[0, c] = A[0] * x + A[1] * y + A[2] * z
-                r.AJ[1, c] = A[3] * x + A[4] * y + A[5] * z
-                r.AJ[2, c] = A[6] * x + A[7] * y + A[8] * z
+            x, y, z = six(r.J, i, b), six(r.J, i, b + 6), six(r.J, i, b + 12)
+            AJ_n = plus_times(plus_times(times(A[0], x), A[1], y), A[2], z)
+            AJ_1 = plus_times(plus_times(times(A[3], x), A[4], y), A[5], z)
+            AJ_2 = plus_times(plus_times(times(A[6], x), A[7], y), A[8], z)
             for side in range(2):
                 s, a = r.slot[2 * i + side], 18 * side
                 if s:
                     at = r.block[r.local[s] * n + r.local[t]]
                     for d in range(6):
-                        x, y, z = r.J[i, a + d], r.J[i, a + 6 + d], r.J[i, a + 12 + d]
-                        for c in range(6):
-                            r.K[at, 6 * d + c] += x * r.AJ[0, c] + y * r.AJ[1, c] + z * r.AJ[2, c]
+                        row = plus_times(six(r.K, at, 6 * d), r.J[i, a + d], AJ_n)
+                        row = plus_times(plus_times(row, r.J[i, a + 6 + d], AJ_1), r.J[i, a + 12 + d], AJ_2)
+                        put_six(r.K, at, 6 * d, row)
 
 
 @kernel
 def system(r, slots_begin, n):
     """N = 1 + Om K."""
     for k in range(r.integer[LATER]):
-        for c in range(36):
-            r.N[k, c] = 0.0
+        for c in range(0, 36, 6):
+            put_six(r.N, k, c, no_six())
     for i in range(n):
         s = r.island_slots[slots_begin + i]
         first, count = r.slot_first[s], r.slot_count[s]
@@ -151,10 +152,10 @@ def system(r, slots_begin, n):
                 if source < 0 or goal < 0:
                     continue
                 for row in range(6):
+                    x = six(r.N, goal, 6 * row)
                     for k in range(6):
-                        f = r.table[at + row * width + k]
-                        for c in range(6):
-                            r.N[goal, 6 * row + c] += f * r.K[source, 6 * k + c]
+                        x = plus_times(x, r.table[at + row * width + k], six(r.K, source, 6 * k))
+                    put_six(r.N, goal, 6 * row, x)
 
 
 @kernel
@@ -183,16 +184,11 @@ def invert(N, b):
         if pivot != k:
             for j in range(6):
                 N[b, 6 * k + j], N[b, 6 * pivot + j] = N[b, 6 * pivot + j], N[b, 6 * k + j]
-        inverse = 1.0 / N[b, 7 * k]
-        N[b, 7 * k] = 1.0
-        for j in range(6):
-            N[b, 6 * k + j] *= inverse
+        row = times(1.0 / N[b, 7 * k], with_lane(six(N, b, 6 * k), k, 1.0))
+        put_six(N, b, 6 * k, row)
         for i in range(6):
             if i != k:
-                f = N[b, 6 * i + k]
-                N[b, 6 * i + k] = 0.0
-                for j in range(6):
-                    N[b, 6 * i + j] -= f * N[b, 6 * k + j]
+                put_six(N, b, 6 * i, plus_times(with_lane(six(N, b, 6 * i), k, 0.0), -N[b, 6 * i + k], row))
     for k in range(5, -1, -1):  # rows were exchanged, so columns are now
         pivot = (p0, p1, p2, p3, p4, p5)[k]
         if pivot != k:
@@ -216,9 +212,9 @@ def factor(address, begin, end, slots_begin, slots_end):
         for x in range(r.later_begin[step], r.later_begin[step + 1]):
             i = r.later[x]
             ip = r.block[i * n + p]
-            for c in range(36):
-                r.F[0, c] = r.N[ip, c]
-                r.N[ip, c] = 0.0
+            for c in range(0, 36, 6):
+                put_six(r.F, 0, c, six(r.N, ip, c))
+                put_six(r.N, ip, c, no_six())
             add_product(r.N, ip, r.F, 0, r.N, pp, 1.0)  # the multiplier, in the place of what it takes out
             for y in range(r.later_begin[step], r.later_begin[step + 1]):
                 j = r.later[y]
@@ -265,17 +261,13 @@ def substitute(r, slots_begin, slots_end):
 def respond(r, slots_begin, slots_end):
     """dW <- Om P: what the impulses P do to the twists of an island."""
     for k in range(slots_begin, slots_end):
+        put_six(r.dW, 0, 6 * r.island_slots[k], no_six())
+    for k in range(slots_begin, slots_end):
         s = r.island_slots[k]
-        width, first = 6 * r.slot_count[s], 6 * r.slot_first[s]
-        for row in range(6):
-            at, value = r.table_at[s] + row * width, 0.0
-            for j in range(width):
-                value += r.table[at + j] * r.P[first + j]
-            r.dW[6 * s + row] = value
+        move(r, s, six(r.P, 0, 6 * s), r.dW)
 
 
 @kernel
 def clear_impulses(r, slots_begin, slots_end):
     for k in range(slots_begin, slots_end):
-        for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
-            r.P[c] = 0.0
+        put_six(r.P, 0, 6 * r.island_slots[k], no_six())

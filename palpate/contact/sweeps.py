@@ -9,6 +9,7 @@ from palpate.contact.cone import project, shifted
 from palpate.contact.rows import CONTACT, DRY, LIMIT, MULTI_ROOTS
 from palpate.contact.single import impulse, solve_prepared
 from palpate.jit import kernel
+from palpate.jit.six import lane, no_six, plus, plus_times, put_six, six, times
 from palpate.spatial.vectors import get3, put3, sub
 
 
@@ -31,55 +32,52 @@ def relative(r, i, W):
 
 
 @kernel
+def wrench(r, i, at, l):
+    """J^T l of one side of row i."""
+    return plus_times(plus_times(times(l[0], six(r.J, i, at)), l[1], six(r.J, i, at + 6)), l[2], six(r.J, i, at + 12))
+
+
+@kernel
 def add_wrench(r, i, l, P):
     """P += J^T l: (moment, impulse) on both slots of row i; that of the world is nobody's."""
     for side in range(2):
         p, at = 6 * r.slot[2 * i + side], 18 * side
         if p:
-            for c in range(6):
-                P[p + c] += r.J[i, at + c] * l[0] + r.J[i, at + 6 + c] * l[1] + r.J[i, at + 12 + c] * l[2]
+            put_six(P, 0, p, plus(six(P, 0, p), wrench(r, i, at, l)))
 
 
 @kernel
 def move(r, s, f, W):
     """W += Om f for an impulse f on slot s: all slots of its tree move."""
     width, at, first = 6 * r.slot_count[s], r.table_at[s], 6 * r.slot_first[s]
-    for j in range(width):  # by columns of Om, which is symmetric, so that all slots are one vector
-        k = at + j
-        W[first + j] += (
-            f[0] * r.table[k] + f[1] * r.table[k + width] + f[2] * r.table[k + 2 * width]
-            + f[3] * r.table[k + 3 * width] + f[4] * r.table[k + 4 * width] + f[5] * r.table[k + 5 * width]
-        )  # fmt: skip
-
-
-@kernel
-def column_times(r, i, at, l):
-    return r.J[i, at] * l[0] + r.J[i, at + 6] * l[1] + r.J[i, at + 12] * l[2]
+    for j in range(0, width, 6):
+        x = six(W, 0, first + j)
+        for k in range(6):  # by columns of Om, which is symmetric
+            x = plus_times(x, lane(f, k), six(r.table, 0, at + k * width + j))
+        put_six(W, 0, first + j, x)
 
 
 @kernel
 def apply_row(r, i, l, W):
     """W += Om J^T l for an impulse l of row i."""
     for side in range(2):
-        s, c = r.slot[2 * i + side], 18 * side
+        s = r.slot[2 * i + side]
         if s:
-            f = (column_times(r, i, c, l), column_times(r, i, c + 1, l), column_times(r, i, c + 2, l),
-                 column_times(r, i, c + 3, l), column_times(r, i, c + 4, l), column_times(r, i, c + 5, l))  # fmt: skip
-            move(r, s, f, W)
+            move(r, s, wrench(r, i, 18 * side, l), W)
 
 
 @kernel
 def gather(r, begin, end, slots_begin, slots_end):
     """P and W of an island anew from its impulses: W = W_free + Om sum J^T l."""
     for k in range(slots_begin, slots_end):
-        for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
-            r.P[c] = 0.0
-            r.W[c] = r.W_free[c]
+        p = 6 * r.island_slots[k]
+        put_six(r.P, 0, p, no_six())
+        put_six(r.W, 0, p, six(r.W_free, 0, p))
     for k in range(begin, end):
         add_wrench(r, r.order[k], get3(r.lam, r.order[k]), r.P)
     for k in range(slots_begin, slots_end):
-        p = 6 * r.island_slots[k]
-        move(r, r.island_slots[k], (r.P[p], r.P[p + 1], r.P[p + 2], r.P[p + 3], r.P[p + 4], r.P[p + 5]), r.W)
+        s = r.island_slots[k]
+        move(r, s, six(r.P, 0, 6 * s), r.W)
 
 
 @kernel

@@ -13,40 +13,31 @@ from palpate.contact.rows import N_SLOTS
 from palpate.conventions import WORLD
 from palpate.dynamics.kinematics import joint_motion
 from palpate.jit import kernel
+from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times
 from palpate.spatial.vectors import add, get6, put6
 
 
 @kernel
-def row6(array, k):
-    return (array[k, 0], array[k, 1], array[k, 2], array[k, 3], array[k, 4], array[k, 5])
-
-
-@kernel
-def pass_axis(Om, i, S, U, D_inv):
-    """Om_i <- L Om_i L^T + S D^-1 S^T: one symmetric update of rank two."""
-    x = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+def pass_axis(Om, i, source, S, U, k, D_inv):
+    """Om_i = L Om_source L^T + S D^-1 S^T over axis k: one symmetric update of rank two."""
+    x = no_six()
     for r in range(6):  # Om U, by rows since Om is symmetric
-        at = 6 * r
-        x = (x[0] + Om[i, at] * U[r], x[1] + Om[i, at + 1] * U[r], x[2] + Om[i, at + 2] * U[r],
-             x[3] + Om[i, at + 3] * U[r], x[4] + Om[i, at + 4] * U[r], x[5] + Om[i, at + 5] * U[r])  # fmt: skip
-    Ux = x[0] * U[0] + x[1] * U[1] + x[2] * U[2] + x[3] * U[3] + x[4] * U[4] + x[5] * U[5]
-    half = 0.5 * D_inv * (1.0 + D_inv * Ux)
-    y = (half * S[0] - D_inv * x[0], half * S[1] - D_inv * x[1], half * S[2] - D_inv * x[2],
-         half * S[3] - D_inv * x[3], half * S[4] - D_inv * x[4], half * S[5] - D_inv * x[5])  # fmt: skip
+        x = plus_times(x, U[k, r], six(Om, source, 6 * r))
+    half = 0.5 * D_inv * (1.0 + D_inv * inner(x, six(U, k, 0)))
+    s = six(S, k, 0)
+    y = plus_times(times(half, s), -D_inv, x)
     for r in range(6):
-        for c in range(6):
-            Om[i, 6 * r + c] += S[r] * y[c] + y[r] * S[c]
+        row = plus_times(six(Om, source, 6 * r), S[k, r], y)
+        put_six(Om, i, 6 * r, plus_times(row, lane(y, r), s))
 
 
 @kernel
-def pass_right(X, i, a, b, D_inv):
-    """X_i <- X_i (1 - D^-1 a b^T): X L_k for (a, b) = (S, U), X L_k^T for (U, S)."""
+def pass_right(X, i, source, a, b, k, D_inv):
+    """X_i = X_source (1 - D^-1 a_k b_k^T): X L_k for (a, b) = (S, U), X L_k^T for (U, S)."""
+    left, right = six(a, k, 0), six(b, k, 0)
     for r in range(6):
-        at = 6 * r
-        f = D_inv * (X[i, at] * a[0] + X[i, at + 1] * a[1] + X[i, at + 2] * a[2]
-                     + X[i, at + 3] * a[3] + X[i, at + 4] * a[4] + X[i, at + 5] * a[5])  # fmt: skip
-        for c in range(6):
-            X[i, at + c] -= f * b[c]
+        x = six(X, source, 6 * r)
+        put_six(X, i, 6 * r, plus_times(x, -D_inv * inner(x, left), right))
 
 
 @kernel
@@ -92,17 +83,14 @@ def link_blocks(m, w, v, r):
             continue
         parent = m.parent[i]
         jw, jv = joint_motion(m, w, i, v)
-        if parent == WORLD:
-            for c in range(36):
-                r.link_Om[i, c] = 0.0
-        else:
-            for c in range(36):
-                r.link_Om[i, c] = r.link_Om[parent, c]
+        if parent != WORLD:
             omega, u = get6(r.link_W, parent)
             jw, jv = add(jw, omega), add(jv, u)
         put6(r.link_W, i, jw, jv)
+        source = parent  # row 0, of the world, stays zero
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-            pass_axis(r.link_Om, i, row6(w.S, k), row6(w.U, k), w.D_inv[k])
+            pass_axis(r.link_Om, i, source, w.S, w.U, k, w.D_inv[k])
+            source = i
 
 
 @kernel
@@ -111,8 +99,7 @@ def put_block(r, a, b, X, i):
     width = 6 * r.slot_count[a]
     at, ta = r.table_at[a] + 6 * (b - r.slot_first[a]), r.table_at[b] + 6 * (a - r.slot_first[a])
     for row in range(6):
-        for c in range(6):
-            r.table[at + row * width + c] = X[i, 6 * row + c]
+        put_six(r.table, 0, at + row * width, six(X, i, 6 * row))
     if a != b:
         for row in range(6):
             for c in range(6):
@@ -130,15 +117,14 @@ def climb(m, w, r, a):
         r.carry[WORLD, 7 * c] = 1.0
     while m.parent[i] != WORLD:
         for k in range(m.axis_begin[i] + m.axis_count[i] - 1, m.axis_begin[i] - 1, -1):
-            pass_right(r.carry, WORLD, row6(w.S, k), row6(w.U, k), w.D_inv[k])
+            pass_right(r.carry, WORLD, WORLD, w.S, w.U, k, w.D_inv[k])
         i = m.parent[i]
         if r.mark[i] > 2:
             for row in range(6):
-                for c in range(6):
-                    x = 0.0
-                    for j in range(6):
-                        x += r.carry[WORLD, 6 * row + j] * r.link_Om[i, 6 * j + c]
-                    r.carry[i, 6 * row + c] = x
+                x = no_six()
+                for j in range(6):
+                    x = plus_times(x, r.carry[WORLD, 6 * row + j], six(r.link_Om, i, 6 * j))
+                put_six(r.carry, i, 6 * row, x)
 
 
 @kernel
@@ -148,10 +134,10 @@ def descend(m, w, r, a):
     for i in range(r.slot_link[a] + 1, r.slot_link[last] + 1):
         if r.mark[i] == 0:
             continue
-        for c in range(36):
-            r.carry[i, c] = r.carry[m.parent[i], c]
+        source = m.parent[i]
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-            pass_right(r.carry, i, row6(w.U, k), row6(w.S, k), w.D_inv[k])
+            pass_right(r.carry, i, source, w.U, w.S, k, w.D_inv[k])
+            source = i
         if r.link_slot[i]:
             put_block(r, a, r.link_slot[i], r.carry, i)
 
@@ -176,36 +162,27 @@ def spread(m, w, r, v):
 
     u, dA of the workspace serve as scratch, as in `aba`.
     """
-    for i in range(m.parent.shape[0] - 1, 0, -1):  # inward, marked links only
+    for i in range(1, m.parent.shape[0]):
         if r.mark[i]:
-            for c in range(6):
-                r.link_W[i, c] = 0.0
+            put_six(r.link_W, i, 0, no_six())
     for s in range(1, r.integer[N_SLOTS]):
-        for c in range(6):
-            r.link_W[r.slot_link[s], c] = r.P[6 * s + c]
-    for i in range(m.parent.shape[0] - 1, 0, -1):
+        put_six(r.link_W, r.slot_link[s], 0, six(r.P, 0, 6 * s))
+    for i in range(m.parent.shape[0] - 1, 0, -1):  # inward, marked links only
         if r.mark[i] == 0:
             continue
-        f = row6(r.link_W, i)
+        f = six(r.link_W, i, 0)
         for k in range(m.axis_begin[i] + m.axis_count[i] - 1, m.axis_begin[i] - 1, -1):
-            S, U = row6(w.S, k), row6(w.U, k)
-            u = S[0] * f[0] + S[1] * f[1] + S[2] * f[2] + S[3] * f[3] + S[4] * f[4] + S[5] * f[5]
+            u = inner(six(w.S, k, 0), f)
             w.u[k] = u
-            x = u * w.D_inv[k]
-            f = (f[0] - x * U[0], f[1] - x * U[1], f[2] - x * U[2], f[3] - x * U[3], f[4] - x * U[4], f[5] - x * U[5])
+            f = plus_times(f, -u * w.D_inv[k], six(w.U, k, 0))
         if m.parent[i] != WORLD:
-            for c in range(6):
-                r.link_W[m.parent[i], c] += f[c]
+            put_six(r.link_W, m.parent[i], 0, plus(six(r.link_W, m.parent[i], 0), f))
     for i in range(1, m.parent.shape[0]):
         if r.mark[m.root[i]] == 0:
             continue
-        d = row6(w.dA, m.parent[i])
+        d = six(w.dA, m.parent[i], 0)
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-            S, U = row6(w.S, k), row6(w.U, k)
-            u = w.u[k] if r.mark[i] else 0.0
-            x = u - (U[0] * d[0] + U[1] * d[1] + U[2] * d[2] + U[3] * d[3] + U[4] * d[4] + U[5] * d[5])
-            x *= w.D_inv[k]
-            d = (d[0] + x * S[0], d[1] + x * S[1], d[2] + x * S[2], d[3] + x * S[3], d[4] + x * S[4], d[5] + x * S[5])
+            x = ((w.u[k] if r.mark[i] else 0.0) - inner(six(w.U, k, 0), d)) * w.D_inv[k]
+            d = plus_times(d, x, six(w.S, k, 0))
             v[m.axis_v[k]] += x
-        for c in range(6):
-            w.dA[i, c] = d[c]
+        put_six(w.dA, i, 0, d)

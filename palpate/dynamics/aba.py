@@ -4,7 +4,7 @@ With every acceleration split into what it is at zero qdd (A, known outward) and
 those of inverse dynamics at zero qdd and the inward pass carries no velocity products.  Axes of one joint are
 eliminated one after another, last first, which is the LDL^T factor of the joint's own block D.
 
-IA  articulated inertia [[A, B], [B^T, C]], A and C symmetric;  pA  its bias force;  U = IA S;  D = S.U + armature
+IA  articulated inertia, 6 x 6, symmetric;  pA  its bias force;  U = IA S;  D = S.U + armature
 u = tau - S.pA;  IA' = IA - U U^T / D;  pA' = pA + U u / D;  qdd = (u - U.dA) / D
 """
 
@@ -12,60 +12,35 @@ from palpate.conventions import WORLD
 from palpate.dynamics.inertia import about_reference, apply_wrenches, inertial_force, link_mass
 from palpate.dynamics.kinematics import kinematics
 from palpate.jit import kernel
+from palpate.jit.six import inner, lane, plus, plus_times, put_six, six, times
 from palpate.model.model import FREE
-from palpate.spatial.vectors import add6, add_scaled, cross, dot, get3, get6, get9, put6, rotate_back
+from palpate.spatial.vectors import add_scaled, cross, dot, get3, get6, get9, put6, rotate_back
 
 
 @kernel
-def articulated_times(A, B, C, w, v):
-    """IA (w, v)."""
-    return (A[0] * w[0] + A[3] * w[1] + A[4] * w[2] + B[0] * v[0] + B[1] * v[1] + B[2] * v[2],
-            A[3] * w[0] + A[1] * w[1] + A[5] * w[2] + B[3] * v[0] + B[4] * v[1] + B[5] * v[2],
-            A[4] * w[0] + A[5] * w[1] + A[2] * w[2] + B[6] * v[0] + B[7] * v[1] + B[8] * v[2]), (
-            B[0] * w[0] + B[3] * w[1] + B[6] * w[2] + C[0] * v[0] + C[3] * v[1] + C[4] * v[2],
-            B[1] * w[0] + B[4] * w[1] + B[7] * w[2] + C[3] * v[0] + C[1] * v[1] + C[5] * v[2],
-            B[2] * w[0] + B[5] * w[1] + B[8] * w[2] + C[4] * v[0] + C[5] * v[1] + C[2] * v[2])  # fmt: skip
-
-
-@kernel
-def less_square(A, B, C, n, f, d):
-    """IA - d (n, f) (n, f)^T."""
-    x, y, z = d * n[0], d * n[1], d * n[2]
-    r, s, t = d * f[0], d * f[1], d * f[2]
-    return (
-        (A[0] - x * n[0], A[1] - y * n[1], A[2] - z * n[2], A[3] - x * n[1], A[4] - x * n[2], A[5] - y * n[2]),
-        (B[0] - x * f[0], B[1] - x * f[1], B[2] - x * f[2],
-         B[3] - y * f[0], B[4] - y * f[1], B[5] - y * f[2],
-         B[6] - z * f[0], B[7] - z * f[1], B[8] - z * f[2]),
-        (C[0] - r * f[0], C[1] - s * f[1], C[2] - t * f[2], C[3] - r * f[1], C[4] - r * f[2], C[5] - s * f[2]),
-    )  # fmt: skip
-
-
-@kernel
-def get_articulated(IA, i):
-    return (
-        (IA[i, 0], IA[i, 1], IA[i, 2], IA[i, 3], IA[i, 4], IA[i, 5]),
-        (IA[i, 6], IA[i, 7], IA[i, 8], IA[i, 9], IA[i, 10], IA[i, 11], IA[i, 12], IA[i, 13], IA[i, 14]),
-        (IA[i, 15], IA[i, 16], IA[i, 17], IA[i, 18], IA[i, 19], IA[i, 20]),
+def put_rigid(IA, i, A, mc, mass):
+    """IA_i of a rigid link: [[A, m [c]x], [-m [c]x, m 1]], A symmetric."""
+    x, y, z = mc
+    rows = (
+        (A[0], A[3], A[4], 0.0, -z, y),
+        (A[3], A[1], A[5], z, 0.0, -x),
+        (A[4], A[5], A[2], -y, x, 0.0),
+        (0.0, z, -y, mass, 0.0, 0.0),
+        (-z, 0.0, x, 0.0, mass, 0.0),
+        (y, -x, 0.0, 0.0, 0.0, mass),
     )
+    for r in range(6):
+        for c in range(6):
+            IA[i, 6 * r + c] = rows[r][c]
 
 
 @kernel
-def put_articulated(IA, i, A, B, C):
-    for j in range(6):
-        IA[i, j] = A[j]
-        IA[i, 15 + j] = C[j]
-    for j in range(9):
-        IA[i, 6 + j] = B[j]
-
-
-@kernel
-def add_articulated(IA, i, A, B, C):
-    for j in range(6):
-        IA[i, j] += A[j]
-        IA[i, 15 + j] += C[j]
-    for j in range(9):
-        IA[i, 6 + j] += B[j]
+def times_axis(IA, i, S, k):
+    """IA_i S_k, by rows since IA is symmetric."""
+    U, V = times(S[k, 0], six(IA, i, 0)), times(S[k, 1], six(IA, i, 6))  # two sums, that do not wait for each other
+    for r in range(2, 6, 2):
+        U, V = plus_times(U, S[k, r], six(IA, i, 6 * r)), plus_times(V, S[k, r + 1], six(IA, i, 6 * r + 6))
+    return plus(U, V)
 
 
 @kernel
@@ -77,9 +52,8 @@ def start(m, w):
         mass, c, I = link_mass(m, w, i)
         n, f = inertial_force(mass, c, I, omega, v, alpha, a)
         put6(w.F, i, n, f)
-        A, mc = about_reference(mass, c, I)  # with B = m [c]x and C = m 1
-        B = (0.0, -mc[2], mc[1], mc[2], 0.0, -mc[0], -mc[1], mc[0], 0.0)
-        put_articulated(w.IA, i, A, B, (mass, mass, mass, 0.0, 0.0, 0.0))
+        A, mc = about_reference(mass, c, I)
+        put_rigid(w.IA, i, A, mc, mass)
 
 
 @kernel
@@ -89,22 +63,23 @@ def eliminate(m, tau, armature, w):
     armature  (A,) the model's, or with what implicit springs and dampers add: dt kv + dt^2 kp
     """
     for i in range(m.parent.shape[0] - 1, 0, -1):
-        A, B, C = get_articulated(w.IA, i)
-        n, f = get6(w.F, i)
-        for k in range(m.axis_begin[i] + m.axis_count[i] - 1, m.axis_begin[i] - 1, -1):
-            sw, sv = get6(w.S, k)
-            Un, Uf = articulated_times(A, B, C, sw, sv)
-            D_inv = 1.0 / (dot(sw, Un) + dot(sv, Uf) + armature[k])
-            u = tau[m.axis_v[k]] - dot(sw, n) - dot(sv, f)
-            put6(w.U, k, Un, Uf)
+        F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
+        for k in range(first + m.axis_count[i] - 1, first - 1, -1):
+            S, U = six(w.S, k, 0), times_axis(w.IA, i, w.S, k)
+            D_inv = 1.0 / (inner(S, U) + armature[k])
+            u = tau[m.axis_v[k]] - inner(S, F)
+            put_six(w.U, k, 0, U)
             w.D_inv[k] = D_inv
             w.u[k] = u
-            A, B, C = less_square(A, B, C, Un, Uf, D_inv)
-            n, f = add_scaled(n, u * D_inv, Un), add_scaled(f, u * D_inv, Uf)
-        parent = m.parent[i]
-        if parent != WORLD:
-            add_articulated(w.IA, parent, A, B, C)
-            add6(w.F, parent, n, f)
+            d, F = times(-D_inv, U), plus_times(F, u * D_inv, U)
+            if k > first:
+                for r in range(6):
+                    put_six(w.IA, i, 6 * r, plus_times(six(w.IA, i, 6 * r), lane(d, r), U))
+            elif parent != WORLD:  # the last: straight to the parent
+                for r in range(6):
+                    rest = plus_times(six(w.IA, i, 6 * r), lane(d, r), U)
+                    put_six(w.IA, parent, 6 * r, plus(six(w.IA, parent, 6 * r), rest))
+                put_six(w.F, parent, 0, plus(six(w.F, parent, 0), F))
 
 
 @kernel

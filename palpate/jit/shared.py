@@ -39,12 +39,17 @@ class Shared:
         self.external = types.ExternalFunction(self.symbol, returns(*args))
         self.callback: Any = None
 
+    def compiled(self) -> Any:
+        """Compiled, or loaded from the cache; the symbols of those it calls must be known."""
+        callback = Callback(self.function, self.signature, {}, dict(OPTIONS))
+        callback.enable_caching()
+        callback.compile()
+        return callback
+
     def link(self) -> None:
         """Compile or load it, and make its symbol known; those it calls must be linked already."""
         if self.callback is None:
-            callback = Callback(self.function, self.signature, {}, dict(OPTIONS))
-            callback.enable_caching()
-            callback.compile()
+            callback = self.compiled()
             llvmlite.binding.add_symbol(self.symbol, callback.address)
             self.callback = callback  # only now: a caller of what did not compile would end the process
 
@@ -64,14 +69,18 @@ def shared(signature: str) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
-@contextmanager
-def _linked(function: Callable[..., Any]) -> Iterator[None]:
-    """Before an entry is compiled or loaded: every shared function that its file can reach."""
+def reached_by(function: Callable[..., Any]) -> list[Shared]:
+    """The shared functions that a function's file can reach, in the order of definition."""
     file = Path(function.__code__.co_filename)
     reachable = set(import_closure(file.resolve())) if file.exists() else None  # None: typed at a prompt, who knows
-    for each in _all:
-        if reachable is None or each.file in reachable:
-            each.link()
+    return [each for each in _all if reachable is None or each.file in reachable]
+
+
+@contextmanager
+def _linked(function: Callable[..., Any]) -> Iterator[None]:
+    """Before an entry is compiled or loaded: every shared function that it may call."""
+    for each in reached_by(function):
+        each.link()
     yield
 
 

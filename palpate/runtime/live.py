@@ -11,6 +11,7 @@ from pathlib import Path
 
 from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices import DEVICES
+from palpate.jit.ahead import compiled_ahead
 from palpate.registry import find
 from palpate.runtime.children import Child
 from palpate.runtime.ring import Ring
@@ -55,12 +56,16 @@ def touch(
     spec = find(DEVICES, "devices", device)().spec
     if device != "pointer":
         raise ValueError(f"the device {device!r} cannot drive a live session yet; the page's own is 'pointer'")
-    built = find(SCENES, "scenes", scene)()
-    with Session(built, spec, page=True, record=record, host=host, port=port, say=say) as session:
+    with compiled_ahead("palpate.runtime.loop", "servo_loop"):
+        built = find(SCENES, "scenes", scene)()
+        session = Session(built, spec, page=True, record=record, host=host, port=port, say=say).start()
+    try:
         _show(session.url, browser, say)
         how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
         say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
         _wait(threading.Event(), seconds)
+    finally:
+        session.stop()
     say(str(session.report))
     return 0
 

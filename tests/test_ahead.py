@@ -1,0 +1,68 @@
+"""The second process of a first start: what it compiles, the first one finds."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from palpate import jit
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
+
+SAMPLE = """
+from palpate.jit import entry, kernel, shared
+
+@kernel
+def double(x):
+    return 2.0 * x
+
+@shared("float64(float64)")
+def inner(x):
+    return double(x) + 1.0
+
+@shared("float64(float64)")
+def outer(x):
+    return inner(x) * inner(x + 1.0)
+
+@entry("float64")
+def door(x):
+    return outer(x)
+"""
+USE = """
+from palpate.jit import compile_listener
+from ahead_sample import door
+heard = []
+with compile_listener(lambda *news: heard.append(news)):
+    print(door(1.0), len(heard))
+"""
+
+
+def run(arguments, folder, **options):
+    env = os.environ | {"PYTHONPATH": f"{folder}", "PALPATE_CACHE_DIR": f"{folder / 'cache'}", "PALPATE_QUIET": "1"}
+    return subprocess.run([sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, **options)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "ahead_sample.py").write_text(SAMPLE)
+    return tmp_path
+
+
+def test_what_was_compiled_ahead_is_not_compiled_again(folder):
+    code = "from palpate.jit.ahead import compile_all; compile_all('ahead_sample', 'door')"
+    ahead = run(["-c", code], folder)
+    assert ahead.returncode == 0, ahead.stderr
+    assert run(["-c", USE], folder).stdout == "15.0 0\n"
+
+
+def test_a_first_start_with_a_second_process_computes_the_same(folder):
+    code = "from palpate.jit.ahead import compiled_ahead\nwith compiled_ahead('ahead_sample', 'door'):"
+    both = run(["-c", code + "".join(f"\n    {line}" for line in USE.splitlines())], folder)
+    assert both.stdout.startswith("15.0 "), both.stderr
+    assert run(["-c", USE], folder).stdout == "15.0 0\n"
+
+
+def test_the_second_process_ends_with_the_first(folder):
+    ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door"], folder, input="", timeout=60)
+    assert ended.returncode == 0
