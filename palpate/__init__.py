@@ -40,7 +40,17 @@ _FRONT_DOOR = {
     **dict.fromkeys(["SolveReport", "solve_contacts"], "palpate.contact.facade"),
     **dict.fromkeys(["friction_law", "restitution_law"], "palpate.contact.laws"),
     "run_simulation": "palpate.world.simulation",
+    "Hand": "palpate.haptics.hand",
+    "Reach": "palpate.haptics.reach",
+    **dict.fromkeys(["HeightMap", "Sinusoid", "Surface", "Transient"], "palpate.haptics.rendering.surface"),
+    "Proxy": "palpate.haptics.rendering.facade",
+    "open_device": "palpate.haptics.devices.opening",
+    "DeviceError": "palpate.haptics.devices.protocol",
+    "effect_law": "palpate.haptics.laws",
+    "touch": "palpate.runtime.touching",
 }  # fmt: skip
+
+_MODULES = {"models": "palpate.model.library", "effects": "palpate.haptics.rendering.effects"}
 
 if TYPE_CHECKING:
     from palpate.contact.facade import SolveReport, solve_contacts
@@ -61,6 +71,14 @@ if TYPE_CHECKING:
         mass_matrix,
         momentum,
     )  # fmt: skip
+    from palpate.haptics.devices.opening import open_device
+    from palpate.haptics.devices.protocol import DeviceError
+    from palpate.haptics.hand import Hand
+    from palpate.haptics.laws import effect_law
+    from palpate.haptics.reach import Reach
+    from palpate.haptics.rendering import effects
+    from palpate.haptics.rendering.facade import Proxy
+    from palpate.haptics.rendering.surface import HeightMap, Sinusoid, Surface, Transient
     from palpate.model import library as models
     from palpate.model.compile import compile
     from palpate.model.description import DH, Body, Joint, Mimic, ModelError, ModelWarning, MultiBody, Step
@@ -68,23 +86,26 @@ if TYPE_CHECKING:
     from palpate.model.load import load
     from palpate.model.model import Model
     from palpate.model.shapes import Material, Shape
+    from palpate.runtime.touching import touch
     from palpate.spatial.placement import Rotation, Transform
     from palpate.world.simulation import run_simulation
     from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
     from palpate.world.world import World
 
 __all__ = [
-    "DH", "Body", "Contact", "Energy", "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model",
-    "ModelError", "ModelWarning", "MultiBody", "Rotation", "Shape", "Snapshot", "SolveReport", "Step", "StepReport",
-    "Transform", "World", "WorldError", "bias", "center_of_mass", "compile", "difference", "energy", "forward_dynamics",
-    "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics",
-    "jacobian", "load", "mass_matrix", "models", "momentum", "restitution_law", "run_simulation", "solve_contacts",
+    "DH", "Body", "Contact", "DeviceError", "Energy", "Hand", "HeightMap", "InverseKinematics", "Joint", "Ledger",
+    "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody", "Proxy", "Reach", "Rotation", "Shape",
+    "Sinusoid", "Snapshot", "SolveReport", "Step", "StepReport", "Surface", "Transform", "Transient", "World",
+    "WorldError", "bias", "center_of_mass", "compile", "difference", "effect_law", "effects", "energy",
+    "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics",
+    "inverse_kinematics", "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "restitution_law",
+    "run_simulation", "solve_contacts", "touch",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    if name == "models":
-        value: Any = importlib.import_module("palpate.model.library")
+    if name in _MODULES:
+        value: Any = importlib.import_module(_MODULES[name])
     elif name in _FRONT_DOOR:
         value = getattr(importlib.import_module(_FRONT_DOOR[name]), name)
     else:

@@ -97,7 +97,9 @@ class Touch:
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")] = "arm"
     """Its name; `palpate scenes` lists them."""
     device: Annotated[str, tyro.conf.arg(metavar="NAME")] = "pointer"
-    """What the hand holds; `palpate devices` lists them."""
+    """What the hand holds beside the page's pointer: NAME or NAME:WHICH; `palpate devices` lists them."""
+    mode: Literal["push", "pull"] = "pull"
+    """With a device: push what it touches; pull: and take hold of it while its button is pressed."""
     record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Record every frame into this MCAP file."""
     browser: bool = True
@@ -112,7 +114,9 @@ class Touch:
     def run(self) -> int:
         from palpate.runtime.live import touch
 
-        return touch(self.scene, self.device, self.record, self.browser, self.host, self.port, self.seconds, say)
+        return touch(
+            self.scene, self.device, self.mode, self.record, self.browser, self.host, self.port, self.seconds, say
+        )
 
 
 @dataclass
@@ -241,9 +245,13 @@ class Devices:
     """List the haptic devices that can be opened."""
 
     def run(self) -> int:
-        from palpate.haptics.devices import DEVICES
+        from palpate.haptics.devices import DEVICES, DRIVERS
+        from palpate.haptics.devices.opening import availability
 
-        return _list(DEVICES, "devices")
+        _list(DEVICES, "devices")
+        console.print("\ndrivers, none of them tried on hardware yet:")
+        return _list({name: (where, f"{about}\n[dim]{availability(name)}[/]")
+                      for name, (where, about) in DRIVERS.items()}, "drivers")  # fmt: skip
 
 
 def _list(registry: Registry, group: str) -> int:

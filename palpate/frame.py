@@ -30,6 +30,13 @@ COUNTERS = (
     "ran_out",  # ticks on which the contact solver's budget ended above its tolerance
     "watchdog",  # times the watchdog found the loop silent for 50 ms
 )
+# The same of one device: what stood between the force that was wanted and the hand (haptics/guard.py).
+DEVICE_COUNTERS = (
+    "not_finite", "bad_reading", "device_lost", "link_lost", "law_failed",  # faults: no more force until a reset
+    "gated", "rising", "too_fast", "late_zeroed", "late_damped", "late_held", "heat_limited", "clamped",
+    "rate_limited", "stale", "saturated",
+)  # fmt: skip
+DEVICE_PORTS = ("hand", "hand_turn", "coupling", "surfaces")  # where energy is counted (haptics/reach_tables.py)
 # Upper edges of the lateness histogram [us]: how long after its due time a tick began; the last bucket is open.
 LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000)
 
@@ -55,6 +62,10 @@ FRAME = (
     Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
     Field("hand_body", "i", (), "body that the hand holds, 0: none"),
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
+    Field("device_held", "i", ("n_devices",), "body that each device holds, 0: none"),
+    Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
+    Field("device_buttons", "i", ("n_devices",), "one bit each"),
+    Field("device_counters", "i", ("n_devices", len(DEVICE_COUNTERS)), "as DEVICE_COUNTERS names them"),
     Field("time_s", "f", (), "simulated time [s]"),
     Field("tick_us", "f", (), "how long the tick before this one took [us]"),
     Field("q", "f", ("nq",), "coordinates"),
@@ -67,6 +78,14 @@ FRAME = (
     Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
     Field("hand_torque", "f", (3,), "torque on the body from the hand, world [N m]"),
     Field("hand_age_s", "f", (), "from the hand's sample to this force [s]"),
+    Field("device_position", "f", ("n_devices", 3), "where each device's hand is, world [m]"),
+    Field("device_quaternion", "f", ("n_devices", 4), "how it is turned, (w, x, y, z) in the world"),
+    Field("device_point", "f", ("n_devices", 3), "its proxy, or the point it holds, world [m]"),
+    Field("device_force", "f", ("n_devices", 3), "force on the hand, as sent, world [N]"),
+    Field("device_torque", "f", ("n_devices", 3), "torque on the hand, as sent, world [N m]"),
+    Field("device_body_force", "f", ("n_devices", 3), "force on the bodies it touches or holds, world [N]"),
+    Field("device_age_s", "f", ("n_devices",), "from its sample to this force [s]"),
+    Field("device_energy", "f", ("n_devices", len(DEVICE_PORTS)), "absorbed at each of DEVICE_PORTS so far [J]"),
     Field("residual", "f", (), "of the contact solver in the tick before, relative to the largest impulse"),
     Field("energy", "f", (3,), "kinetic, potential, work of the hand so far [J]"),
 )

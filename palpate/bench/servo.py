@@ -126,7 +126,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
                 stamped_ns.extend(engine.hand_layout.read(m, "sent_ns") for m in hands.read())
                 ages_s.extend(layout.read(m, "hand_age_s") for m in frames.read())
 
-    with Session(arm(), Pointer().spec, page=True, port=0) as session:
+    with Session(arm(), page=True, port=0) as session:
         session.wait(0.3)
         asyncio.run(client(session))
     ages = np.array(ages_s)

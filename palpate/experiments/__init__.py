@@ -16,4 +16,12 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.friction_cones:run",
         "friction on a polygon against the exact cone: direction, drag, time",
     ),
+    "sync-vs-async": (
+        "palpate.experiments.sync_vs_async:run",
+        "a wall in step with the servo against a slow one: lag, energy, stability",
+    ),
+    "z-width": (
+        "palpate.experiments.z_width:run",
+        "which virtual walls a sampled device can show, and what remedies do",
+    ),
 }

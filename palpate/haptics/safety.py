@@ -1,22 +1,45 @@
-"""The last stage before a hand: no force above the device's limit, none that rises faster than allowed, never a NaN."""
+"""Limits on the force to a hand: its length, how fast it rises, and how warm it may make the motors.  Never a NaN.
+
+The kernels of the last stage before a device; haptics/guard.py puts them in order.
+
+    length   F <- F min(1, F_max / |F|)                           direction kept, never clipped by axis
+    growth   |F - c| <= most, c the point of the segment from 0 to the last force that is nearest to the wanted one:
+             falling and letting go are free, growing and turning are not
+    heat     m' = (|F|^2 - m) / HEAT_S                            mean square over a memory of 10 s
+             |F| <= F_max at sqrt(m) <= 0.9 F_cont, falling linearly to F_cont at sqrt(m) = F_cont
+"""
 
 import math
 
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, dot, is_finite, scale, sub
 
-BELOW_ONE = 1.0 - 1e-15  # rounding must not lift a scaled force above its limit
+BELOW_ONE = 1.0 - 2e-15  # rounding must not lift a force above its limit, in whatever order its length is summed
+HEAT_S = 10.0  # the memory of the motors' heating
+WARM = 0.9  # of the continuous force: from here on the limit comes down, so that it is there in time
+SMALL = 1e-160  # brings a finite force whose square overflows back into range
+
+
+@kernel
+def finite3(x):
+    """Whether all three are numbers."""
+    return is_finite(x[0]) and is_finite(x[1]) and is_finite(x[2])
 
 
 @kernel
 def limit_norm(force, most):
     """(force scaled to at most `most` [N] with its direction kept, whether it was); a NaN becomes zero."""
-    square = dot(force, force)
+    square, inside = dot(force, force), BELOW_ONE * most
     if not is_finite(square):
-        return (0.0, 0.0, 0.0), True
-    if square <= most * most:
+        if not finite3(force):
+            return (0.0, 0.0, 0.0), True
+        if not is_finite(most):
+            return force, False
+        force = scale(SMALL, force)
+        square = dot(force, force)
+    elif square <= inside * inside:
         return force, False
-    return scale(BELOW_ONE * most / math.sqrt(square), force), True
+    return scale(inside / math.sqrt(square), force), True
 
 
 @kernel
@@ -30,3 +53,36 @@ def limit_rise(force, before, most):
     length = math.sqrt(dot(step, step))
     moved = add(before, scale(min(1.0, most / length), step))
     return moved, True
+
+
+@kernel
+def limit_growth(force, before, most):
+    """(force that lets go of the one before at will and grows from there by at most `most` [N], whether held back).
+
+    Never longer than the wanted one.  Unlike limit_rise it does not let a force turn round at once: from 5 N to the
+    right to 5 N to the left it falls to nothing and rises from there.
+    """
+    had = dot(before, before)
+    share = min(max(dot(force, before) / had, 0.0), 1.0) if had > 0.0 else 0.0
+    kept = scale(share, before)  # what of the force before may stay
+    step = sub(force, kept)
+    length = math.sqrt(dot(step, step))
+    if length <= most:
+        return force, False
+    return add(kept, scale(most / length, step)), True
+
+
+@kernel
+def warmed(mean_square, force, dt):
+    """The mean square [N^2] after `force` has been shown for dt [s]."""
+    return mean_square + min(1.0, dt / HEAT_S) * (dot(force, force) - mean_square)
+
+
+@kernel
+def limit_by_heat(mean_square, continuous, most):
+    """The largest force [N] that motors as warm as this may make; `continuous` infinite: heat does not matter."""
+    if not continuous < most:
+        return most
+    warmth = math.sqrt(mean_square) / continuous
+    spare = min(max((1.0 - warmth) / (1.0 - WARM), 0.0), 1.0)
+    return continuous + spare * (most - continuous)

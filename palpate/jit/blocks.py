@@ -10,6 +10,8 @@ from numba.core import types
 
 from palpate.jit.decorators import DISABLED
 
+_plain: list[tuple[Any, ...]] = []  # without the compiler an address is a place in this list, and one
+
 
 class Block:
     """NamedTuples of arrays whose descriptors lie in one piece of memory: compiled code gets them all from `address`.
@@ -19,8 +21,10 @@ class Block:
 
     def __init__(self, *parts: Any) -> None:
         self.parts = parts
-        self.address: Any = parts
-        if not DISABLED:
+        if DISABLED:
+            _plain.append(parts)
+            self.address = len(_plain)
+        else:
             words = [word for part in parts for x in part for word in _descriptor(x)]
             self._memory = np.array(words, dtype=np.int64)
             self.address = self._memory.ctypes.data
@@ -40,7 +44,7 @@ def block_loader(*layouts: tuple[type, bool]) -> Any:
     Floats1, Floats2 (float64 of that many dimensions), Ints1 (int64) or int.
     """
     if DISABLED:
-        return lambda address: address
+        return lambda address: _plain[address - 1][: len(layouts)]
     block = types.Tuple(tuple(_named_tuple_type(layout, readonly) for layout, readonly in layouts))
 
     @extending.intrinsic

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from palpate.frame import Field
+from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field
 from palpate.record import RecordError
 from palpate.record.reader import Recording
 
@@ -82,9 +82,20 @@ def _labels(recording: Recording, field: Field) -> list[str]:
         return [f"pose.{body['name']}.{part}" for body in hello["bodies"] for part in POSE]
     if field.name == "energy" and n == len(ENERGIES):
         return [f"energy_{part}" for part in ENERGIES]
+    if field.name.startswith("device_"):
+        return [f"device{k}.{label}" for k in range(recording.layout.shape[field.name][0]) for label in _of_device(field)]
     if n == len(AXES) and field.kind == "f":
         return [f"{field.name}_{axis}" for axis in AXES]
     return [f"{field.name}.{i}" for i in range(n)]
+
+
+def _of_device(field: Field) -> list[str]:
+    """What the numbers of one device are called, in a field that has a row for each."""
+    name = field.name.removeprefix("device_")
+    if len(field.shape) == 1:
+        return [name]
+    parts = {"counters": DEVICE_COUNTERS, "energy": DEVICE_PORTS, "quaternion": "wxyz"}.get(name, AXES)
+    return [f"{name}_{part}" for part in parts]
 
 
 def _blocks(recording: Recording, progress: Progress | None) -> Iterator[np.ndarray]:

@@ -8,14 +8,24 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from palpate.conventions import WORLD
+from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import EVENT, HAND, Layout
-from palpate.haptics.devices import DEVICES
+from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit.ahead import compiled_ahead
 from palpate.registry import find
 from palpate.runtime.children import Child
 from palpate.runtime.ring import Ring
 from palpate.scenes import SCENES
+from palpate.scenes.scene import Scene
+from palpate.spatial.placement import Transform
+
+if TYPE_CHECKING:
+    from palpate.haptics.reach import Reach
 
 Say = Callable[[str], None]
 
@@ -47,18 +57,31 @@ def _show(url: str, browser: bool, say: Say) -> None:
 
 
 def touch(
-    scene: str, device: str, record: Path | None, browser: bool, host: str, port: int, seconds: float | None, say: Say
+    scene: str,
+    device: str,
+    mode: str,
+    record: Path | None,
+    browser: bool,
+    host: str,
+    port: int,
+    seconds: float | None,
+    say: Say,
 ) -> int:
-    """Run a scene in real time with its page; returns an exit code."""
+    """Run a scene in real time with its page, and a device beside the page's pointer; returns an exit code."""
+    from palpate.haptics.devices.opening import open_device
     from palpate.runtime.session import Session
 
     host = _loopback(host)
-    spec = find(DEVICES, "devices", device)().spec
-    if device != "pointer":
-        raise ValueError(f"the device {device!r} cannot drive a live session yet; the page's own is 'pointer'")
-    with compiled_ahead("palpate.runtime.loop", "servo_loop"):
-        built = find(SCENES, "scenes", scene)()
-        session = Session(built, spec, page=True, record=record, host=host, port=port, say=say).start()
+    opened = None if device == "pointer" else open_device(device)
+    try:
+        with compiled_ahead("palpate.runtime.loop", "servo_loop"):
+            built = find(SCENES, "scenes", scene)()
+            reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
+            session = Session(built, reaching, page=True, record=record, host=host, port=port, say=say).start()
+    except BaseException:
+        if opened:
+            opened.close()
+        raise
     try:
         _show(session.url, browser, say)
         how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
@@ -66,8 +89,24 @@ def touch(
         _wait(threading.Event(), seconds)
     finally:
         session.stop()
+        if opened:
+            opened.close()
     say(str(session.report))
     return 0
+
+
+def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
+    """The device's workspace over what the scene shows: its middle at the middle of what can be moved."""
+    from palpate.haptics.reach import Reach
+
+    model = scene.model
+    poses = forward_kinematics(model, scene.world.q)
+    moving = [X[:3, 3] for X, link in zip(poses, model.arrays.body_link, strict=True) if link != WORLD]
+    points = np.array(moving or [np.zeros(3)])
+    middle, size = 0.5 * (points.min(axis=0) + points.max(axis=0)), np.ptp(points, axis=0).max()
+    reach_m = spec.workspace_radius_m if np.isfinite(spec.workspace_radius_m) else 0.5 * size
+    scale = max(1.0, 0.5 * size / max(reach_m, 1e-3))
+    return Reach(mode=mode, place=Transform(p=tuple(middle)), scale=float(scale))
 
 
 def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say) -> int:

@@ -5,6 +5,7 @@ rest, and gives up ticks that are more than one period behind instead of chasing
 """
 
 from palpate.frame import COUNTERS, FAULT, PAUSE, PAUSED, PLAY, RESET, RUNNING, SPEED, STEP
+from palpate.haptics.reach_tables import FEELING, RESTING
 from palpate.jit import entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, store_release
 from palpate.runtime.ring import HEAD
@@ -25,8 +26,9 @@ from palpate.runtime.state import (
     WATCHDOG,
     load,
 )  # fmt: skip
+from palpate.runtime.state import LATE as LATE_ROW
 from palpate.runtime.state import SPEED as SPEED_ROW
-from palpate.runtime.tick import reset, tick
+from palpate.runtime.tick import devices, reset, tick
 
 LATE, SKIPPED, EVENTS_LOST, WATCHDOGS = (COUNTERS.index(c) for c in ("late", "skipped", "events_lost", "watchdog"))
 IDLE_EVERY = 20  # while paused, one frame in so many periods
@@ -102,7 +104,7 @@ def servo_loop(address, most):
     m, w, p, s, o = load(address)
     period_ns, spin_ns = s.control[PERIOD_NS], s.control[SPIN_NS]
     due = monotonic_ns(s.clock) + period_ns
-    periods = 0
+    periods, before = 0, due - period_ns
     while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
         sleep_until_ns(s.clock, due - spin_ns)
         now = monotonic_ns(s.clock)
@@ -112,12 +114,15 @@ def servo_loop(address, most):
         note_lateness(s, now - due)
         if periods < s.lateness_log.shape[0]:
             s.lateness_log[periods] = now - due
+        s.number[LATE_ROW], before = 1e-9 * max(now - before - period_ns, 0), now
         s.counters[WATCHDOGS] = load_acquire(s.control, WATCHDOG)
         take_hand(s)
         take_events(m, s, o)
         ticks, moving = ticks_due(s, periods)
         for _ in range(ticks):
             tick(m, w, p, s, o, now, moving and s.integer[STATE] != FAULT)
+        if ticks == 0:  # devices want an answer in every period
+            devices(s, now, FEELING if s.integer[STATE] == RUNNING else RESTING)
         ended = monotonic_ns(s.clock)
         s.number[TICK_US] = 1e-3 * (ended - now)
         due += period_ns

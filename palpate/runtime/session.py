@@ -1,4 +1,4 @@
-"""A session: a scene in real time, with the servo thread, the page, the recorder, and someone who watches them all.
+"""A session: a scene in real time, with the servo thread, devices, page, recorder, and someone who watches them all.
 
 Nothing that page or recorder do can delay a tick: they only share memory with the servo.  If the page dies it is
 started again; if the recorder dies the session goes on and says so; if this process dies they both end by themselves.
@@ -6,26 +6,32 @@ started again; if the recorder dies the session goes on and says so; if this pro
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from palpate.frame import COUNTERS, FAULT, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
+from palpate.haptics.devices.mailbox import Mailbox
 from palpate.haptics.devices.pointer import Pointer
-from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.haptics.devices.protocol import Device, DeviceError
+from palpate.haptics.reach_tables import REAL_TIME
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
-from palpate.runtime.loop import restart, servo_loop
+from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
+
+if TYPE_CHECKING:  # rendering loads with the first device
+    from palpate.haptics.reach import DeviceReport, Reach, Reaching
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
 WATCH_S = 0.01
@@ -45,6 +51,7 @@ class SessionReport:
     counters: dict[str, int] = field(default_factory=dict)
     lateness: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    devices: list[DeviceReport] = field(default_factory=list)
 
     @property
     def rate_hz(self) -> float:
@@ -64,16 +71,20 @@ class SessionReport:
         within = f"within {worst:g} us of their time" if np.isfinite(worst) else f"over {LATENESS_EDGES_US[-1]} us late"
         return (f"{self.rate_hz:.1f} Hz over {self.seconds:.1f} s, {100 * self.late_fraction:.3f} % late, "
                 f"99.9 % of ticks began {within}"
-                f"{'' if self.fifo else ' (without SCHED_FIFO)'}")  # fmt: skip
+                f"{'' if self.fifo else ' (without SCHED_FIFO)'}"
+                f"{''.join(f'; {device}' for device in self.devices)}")  # fmt: skip
 
 
 class Session:
-    """Run a scene in real time: `with Session(scene) as session: session.wait(5)`."""
+    """Run a scene in real time: `with Session(scene) as session: session.wait(5)`.
+
+    devices  open devices beside the page's pointer, each with how it reaches into the world
+    """
 
     def __init__(
         self,
         scene: Scene,
-        device: DeviceSpec | None = None,  # default: the pointer of the page
+        devices: Sequence[tuple[Device, Reach]] = (),
         page: bool = False,
         record: Path | None = None,
         host: str = "127.0.0.1",
@@ -83,16 +94,29 @@ class Session:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.scene, self.say = scene, say
-        self.engine = Engine(scene.world, scene.plan, device or Pointer().spec, SMOOTH_S)
+        self._devices = [device for device, _ in devices]
+        self._mailboxes: list[Mailbox] = []
+        self.reaching = [self._reaching(device, reach) for device, reach in devices]
+        self.engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching)
         self.report = SessionReport()
         self.url = ""
         self._want_page, self._record, self._host, self._port = page, record, host, port
         self._playing, self._want_fifo = playing, fifo
         self.page: Child | None = None
         self.recorder: Child | None = None
+        self._faults = [False] * len(self.reaching)
         self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
         self._watch = threading.Thread(target=self._run_watch, name="watch", daemon=True)
+
+    def _reaching(self, device: Device, reach: Reach) -> Reaching:
+        from palpate.haptics.reach import Reaching
+
+        in_tick = getattr(device, "in_tick", None)
+        if in_tick is None:
+            self._mailboxes.append(Mailbox(device))
+            in_tick = self._mailboxes[-1].in_tick
+        return Reaching(self.scene.world, device.spec, in_tick, reach, real_time=True)
 
     # --- start and stop ---
 
@@ -110,6 +134,8 @@ class Session:
             self.stop()
             raise
         self._began = time.monotonic()
+        for mailbox in self._mailboxes:
+            mailbox.start()
         self._servo.start()
         self._watch.start()
         self._scheduled.wait()
@@ -128,6 +154,9 @@ class Session:
         if self._servo.is_alive():
             self._servo.join()
             self._watch.join()
+        for mailbox in self._mailboxes:
+            mailbox.stop()
+        self._take_force_away()
         self._note_report()
         if self.recorder is not None:
             self.recorder.ask_to_end()
@@ -140,6 +169,32 @@ class Session:
         if self.page is not None:
             self.page.end()
         self.engine.close()
+        return self.report
+
+    def run(self, seconds: float) -> SessionReport:
+        """Start, let it run for a while [s], and stop."""
+        with self:
+            self.wait(seconds)
+        return self.report
+
+    def simulate(self, seconds: float) -> SessionReport:
+        """The same ticks in simulated time, as fast as they go and the same every time; from the start of the scene.
+
+        Without page and recorder, and only with devices that live in the tick, such as simulated ones.
+        """
+        if self._mailboxes:
+            names = ", ".join(box.device.spec.name for box in self._mailboxes)
+            raise ValueError(f"simulated time needs devices that live in the tick; {names} runs by the clock")
+        for each in self.reaching:
+            each.arrays.integer[REAL_TIME] = 0
+        restart(self.engine.address)
+        nobody = np.zeros((0, self.engine.hand_layout.words), dtype=np.int64)
+        ticks = round(seconds * self.engine.rate_hz)
+        self.report.periods = simulate(self.engine.address, ticks, nobody)
+        if self.report.periods < ticks:
+            self._note(f"the world stopped: {self.scene.world.fault}")
+        self._note_report()
+        self.report.seconds = seconds
         return self.report
 
     def __enter__(self) -> Session:
@@ -219,6 +274,9 @@ class Session:
             if since > SILENT_S * 1e9 and not silent and control[HEARTBEAT_NS]:
                 control[WATCHDOG] += 1
             silent = since > SILENT_S * 1e9
+            if silent:
+                self._take_force_away()
+            self._note_faults()
             fault = bool(self.engine.servo.integer[STATE] == FAULT)
             if fault and not stopped:
                 self._note(f"the world stopped: {self.scene.world.fault}; a reset starts it again")
@@ -242,6 +300,21 @@ class Session:
                 self.recorder.end()
                 self.recorder = None
 
+    def _take_force_away(self) -> None:
+        """From outside the loop, which is silent or has ended."""
+        for device in self._devices:
+            with contextlib.suppress(DeviceError):  # lost or closed: it makes no force
+                device.write(np.zeros(3))
+
+    def _note_faults(self) -> None:
+        """Say once why a device has no force; a mailbox knows more than its LOST."""
+        for k, (device, reaching) in enumerate(zip(self._devices, self.reaching, strict=True)):
+            fault = reaching.fault
+            if fault and not self._faults[k]:
+                told = next((": " + box.error for box in self._mailboxes if box.device is device and box.error), "")
+                self._note(f"no more force on {device.spec.name}: {fault}{told}; a reset engages it again")
+            self._faults[k] = bool(fault)
+
     def _note(self, text: str) -> None:
         self.report.notes.append(text)
         self.say(text)
@@ -251,6 +324,7 @@ class Session:
         self.report.seconds = time.monotonic() - getattr(self, "_began", time.monotonic())
         self.report.counters = dict(zip(COUNTERS, servo.counters.tolist(), strict=True))
         self.report.lateness = servo.lateness.tolist()
+        self.report.devices = [each.report() for each in self.reaching]
 
     # --- children ---
 

@@ -5,7 +5,8 @@ The page, the recorder and the devices never see these: they read frames and wri
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,12 +21,15 @@ from palpate.runtime.ring import Ring
 from palpate.world.modules import why_not_compiled
 from palpate.world.world import World
 
+if TYPE_CHECKING:  # rendering loads with the first device
+    from palpate.haptics.reach import Reaching
+
 YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with about this time constant
 EVENT_SLOTS, HAND_SLOTS = 64, 16
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 
 # rows of Servo.number
-TIME_S, DT_S, GAIN, PHASE, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S = range(11)
+TIME_S, DT_S, GAIN, PHASE, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(12)
 # rows of Servo.integer
 TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT = range(7)
 # words of Servo.control, which Python shares with the loop
@@ -67,6 +71,8 @@ class Servo(NamedTuple):
     hand_f: Floats1  # the same words as floats
     event: Ints1  # the EVENT being taken, and
     event_f: Floats1  # the same words as floats
+    reach: int  # address of the routine that a device's tick is, and
+    devices: Ints1  # (n_devices,) the blocks it is called with
     control: Ints1  # STOP, HEARTBEAT_NS, ...
     clock: Ints1  # (2,) scratch of the clock
     frames: Ints1  # the frame ring's memory, and
@@ -85,6 +91,10 @@ class Offsets(NamedTuple):
     lateness: int
     hand_body: int
     contacts: int
+    device_held: int
+    device_state: int
+    device_buttons: int
+    device_counters: int
     time_s: int
     tick_us: int
     q: int
@@ -97,6 +107,14 @@ class Offsets(NamedTuple):
     hand_force: int
     hand_torque: int
     hand_age_s: int
+    device_position: int
+    device_quaternion: int
+    device_point: int
+    device_force: int
+    device_torque: int
+    device_body_force: int
+    device_age_s: int
+    device_energy: int
     residual: int
     energy: int
     sent_ns: int
@@ -117,7 +135,13 @@ class Engine:
     """A world, the plan its joints follow, all state of its servo, and the rings that connect it to the outside."""
 
     def __init__(
-        self, world: World, plan: Plan | None, device: DeviceSpec, smooth_s: float = 0.0, lateness_log: int = 0
+        self,
+        world: World,
+        plan: Plan | None,
+        device: DeviceSpec,  # the page's pointer
+        smooth_s: float = 0.0,
+        lateness_log: int = 0,
+        devices: Sequence[Reaching] = (),
     ) -> None:
         refusal = why_not_compiled(world)
         if refusal is not None:
@@ -127,7 +151,8 @@ class Engine:
         if not 10.0 <= self.rate_hz <= 8000.0:
             raise ValueError(f"the tick rate must be 10 .. 8000 Hz, the world's is {self.rate_hz:g}")
         self.plan = _checked(plan, model)
-        sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies}
+        self.devices = tuple(devices)
+        sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices)}
         self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
         self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
@@ -144,7 +169,7 @@ class Engine:
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         model, zeros, arrays = self.model, np.zeros, self.world.arrays
         state, nv = arrays.state, model.nv
-        number, integer = zeros(11), zeros(7, dtype=np.int64)
+        number, integer = zeros(12), zeros(7, dtype=np.int64)
         number[[DT_S, GAIN, SPEED, SMOOTH_S]] = self.world.dt, 1.0, 1.0, smooth_s
         number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
         integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
@@ -170,6 +195,8 @@ class Engine:
             lateness_log=zeros(lateness_log, dtype=np.int64),
             hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3), hand_torque=zeros(3),
             hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
+            reach=reach_address() if self.devices else 0,
+            devices=np.array([each.address for each in self.devices], dtype=np.int64),
             control=control, clock=zeros(2, dtype=np.int64),
             frames=self.frames.memory, frames_f=self.frames.memory.view(np.float64),
             hands=self.hands.memory, events=self.events.memory,
@@ -179,6 +206,13 @@ class Engine:
         """Let go of the shared memory; nothing may run on this engine any more."""
         for ring in (self.frames, self.hands, self.events):
             ring.close()
+
+
+def reach_address() -> int:
+    """Of the routine; compiles or loads it, and with it all of rendering."""
+    from palpate.haptics.reach_kernels import reach
+
+    return reach.address
 
 
 def _checked(plan: Plan | None, model: Model) -> Plan:

@@ -15,8 +15,26 @@ from palpate.dynamics.mobility import point_mobility, turn_mobility
 from palpate.dynamics.rnea import motion_forces, project_forces
 from palpate.frame import COUNTERS, FAULT
 from palpate.haptics.coupling import effective_mass, pull, turn
+from palpate.haptics.grasp import held_point, push_body
+from palpate.haptics.reach_tables import (
+    ACTING,
+    AGE_S,
+    BODIES_FORCE,
+    DOING,
+    ENGAGE,
+    HELD,
+    HIP,
+    LATE_S,
+    NOW_S,
+    POINT,
+    RESTING,
+    SENT,
+    TORQUE_SENT,
+    load_head,
+)  # fmt: skip
 from palpate.haptics.safety import limit_norm, limit_rise
 from palpate.jit import kernel
+from palpate.jit.routines import call_routine
 from palpate.runtime.ring_kernels import begin_write, end_write
 from palpate.runtime.state import (
     DT_S,
@@ -24,6 +42,7 @@ from palpate.runtime.state import (
     FORCE_LIMIT_N,
     GAIN,
     HELD_BODY,
+    LATE,
     PHASE,
     RISE_N_S,
     SMOOTH_S,
@@ -34,7 +53,7 @@ from palpate.runtime.state import (
     WORK_J,
 )  # fmt: skip
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, rotate, scale, sub
+from palpate.spatial.vectors import add_scaled, dot, get3, scale, sub
 from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
 from palpate.world.state import TICK as WORLD_TICK
 from palpate.world.state import TIME_S as WORLD_TIME_S
@@ -63,6 +82,8 @@ def reset(m, s):
     s.integer[TICK], s.integer[HELD_BODY], s.integer[FAULT_AT] = 0, 0, -1
     s.world_integer[WORLD_TICK], s.world_number[WORLD_TIME_S] = 0, 0.0
     s.world_integer[WRENCHES], s.rows_integer[N_WARM] = 0, 0
+    for k in range(s.devices.shape[0]):
+        load_head(s.devices[k])[0].integer[ENGAGE] = 1
     s.hand_force[:] = 0.0
     s.hand_torque[:] = 0.0
     s.wrenches[:, :] = 0.0
@@ -89,13 +110,8 @@ def couple(m, w, s, o, body):
     """The hand's force on the body it holds, limited for the hand's sake, as a wrench at the body's origin."""
     dt = s.number[DT_S]
     link = m.body_link[body]
-    R, origin = body_frame(m, w, body)
-    lever = rotate(R, (s.hand_f[o.at_body], s.hand_f[o.at_body + 1], s.hand_f[o.at_body + 2]))
-    p = add(origin, lever)
-    reference = get3(w.origin, m.root[link])
-    omega, u = get6(w.V, link)
-    velocity = add(get3(w.drift, m.root[link]), add(u, cross(omega, p)))
-    point = add(reference, p)
+    at_body = (s.hand_f[o.at_body], s.hand_f[o.at_body + 1], s.hand_f[o.at_body + 2])
+    lever, p, point, velocity, omega = held_point(m, w, body, at_body)
 
     wanted = (s.hand_f[o.target], s.hand_f[o.target + 1], s.hand_f[o.target + 2])
     before = (s.hand_target[0], s.hand_target[1], s.hand_target[2])
@@ -115,17 +131,15 @@ def couple(m, w, s, o, body):
     s.counters[RATE_LIMITED] += limited
     for r in range(3):
         s.hand_point[r], s.hand_target[r], s.hand_force[r] = point[r], target[r], force[r]
-    torque = hand_torque(m, w, s, o, link, R)
-    moment = add(cross(lever, force), torque)
+    torque = hand_torque(m, w, s, o, body, link)
     for r in range(3):
         s.hand_torque[r] = torque[r]
-        s.wrenches[body, r], s.wrenches[body, 3 + r] = moment[r], force[r]
-    s.world_integer[WRENCHES] = s.wrenches.shape[0]
+    push_body(s.wrenches, s.world_integer, body, lever, force, torque)
     s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
 
 
 @kernel
-def hand_torque(m, w, s, o, link, R):
+def hand_torque(m, w, s, o, body, link):
     """The torque of a hand that also holds an orientation; none if it does not, or gives no orientation."""
     stiffness = min(max(s.hand_f[o.stiffness_Nm_rad], 0.0), STIFFEST_NM_RAD)
     at = o.orientation
@@ -134,6 +148,7 @@ def hand_torque(m, w, s, o, link, R):
     if not (stiffness > 0.0 and abs(length - 1.0) < 1e-3):  # written so that a NaN is refused too
         return ZERO
     inertia = effective_mass(turn_mobility(m, w, link))
+    R, _ = body_frame(m, w, body)
     torque, _ = limit_norm(turn(stiffness, inertia, x, R, get3(w.V, link)), s.number[FORCE_LIMIT_N] * LEVER_M)
     return torque
 
@@ -180,6 +195,8 @@ def publish(m, w, p, s, o, row, now_ns):
     put_words(floats, at + o.hand_force, s.hand_force)
     put_words(floats, at + o.hand_torque, s.hand_torque)
     floats[at + o.hand_age_s] = 1e-9 * (now_ns - s.hand[o.sent_ns]) if s.integer[HELD_BODY] else 0.0
+    for k in range(s.devices.shape[0]):
+        put_device(s, o, k, words, floats, at)
     kinetic, potential = energy(m, s.v, w)
     floats[at + o.energy] = kinetic
     floats[at + o.energy + 1] = potential
@@ -187,6 +204,26 @@ def publish(m, w, p, s, o, row, now_ns):
     for body in range(m.body_link.shape[0]):
         put_pose(m, w, body, floats, at + o.pose + 7 * body)
     end_write(s.frames)
+
+
+@kernel
+def put_device(s, o, k, words, floats, at):
+    """What a device did in this tick."""
+    a = load_head(s.devices[k])[0]
+    words[at + o.device_held + k] = a.integer[HELD]
+    words[at + o.device_state + k] = a.guard_integer[0]
+    words[at + o.device_buttons + k] = a.port_integer[0]
+    put_words(words, at + o.device_counters + k * a.guard_counts.shape[0], a.guard_counts)
+    put_words(floats, at + o.device_energy + k * a.absorbed.shape[0], a.absorbed)
+    floats[at + o.device_age_s + k] = a.number[AGE_S]
+    for r in range(3):
+        floats[at + o.device_position + 3 * k + r] = a.vector[HIP, r]
+        floats[at + o.device_point + 3 * k + r] = a.vector[POINT, r]
+        floats[at + o.device_force + 3 * k + r] = a.vector[SENT, r]
+        floats[at + o.device_torque + 3 * k + r] = a.vector[TORQUE_SENT, r]
+        floats[at + o.device_body_force + 3 * k + r] = a.vector[BODIES_FORCE, r]
+    for r in range(4):
+        floats[at + o.device_quaternion + 4 * k + r] = a.turn[r]
 
 
 @kernel
@@ -202,12 +239,26 @@ def put_pose(m, w, body, floats, at):
 
 
 @kernel
+def devices(s, now_ns, doing):
+    """Every device once: RESTING, FEELING or ACTING; True if one touches or holds a body."""
+    touching = False
+    for k in range(s.devices.shape[0]):
+        a = load_head(s.devices[k])[0]
+        a.number[NOW_S], a.number[LATE_S], a.integer[DOING] = 1e-9 * now_ns, s.number[LATE], doing
+        call_routine(s.reach, s.devices[k])
+        f = (a.vector[BODIES_FORCE, 0], a.vector[BODIES_FORCE, 1], a.vector[BODIES_FORCE, 2])
+        touching = touching or a.integer[HELD] != WORLD or dot(f, f) > 0.0
+    return touching
+
+
+@kernel
 def tick(m, w, p, s, o, now_ns, moving):
     """Publish one tick and, if moving, advance by it; a paused or stopped world is published as it is."""
     begin_step(s.world)
     body = held_body(m, s, o, now_ns) if moving else WORLD
+    touching = devices(s, now_ns, ACTING if moving else RESTING)
     if moving:
-        s.number[GAIN] = next_gain(s.number[GAIN], body != WORLD, s.number[DT_S])
+        s.number[GAIN] = next_gain(s.number[GAIN], body != WORLD or touching, s.number[DT_S])
     row = 0
     if p.q.shape[0]:
         row = int(s.number[PHASE]) % p.q.shape[0]

@@ -31,7 +31,7 @@ class Rings:
     """What a session hands to its page: a hello and three rings."""
 
     def __init__(self, nq: int = 2, n_bodies: int = 4, **hello: Any) -> None:
-        sizes = {"nq": nq, "nv": nq, "n_bodies": n_bodies}
+        sizes = {"nq": nq, "nv": nq, "n_bodies": n_bodies, "n_devices": 1}
         self.layout = Layout(frame.FRAME, **sizes)
         bodies = [{"name": f"body{i}", "touchable": i > 1, "shapes": []} for i in range(n_bodies)]
         self.hello: dict[str, Any] = {

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from test_browser import OPEN, WINDOW, chromium, open_tab, wait  # noqa: F401  (chromium, open_tab are fixtures)
 
-from palpate.haptics.devices.pointer import Pointer
 from palpate.registry import find
 from palpate.runtime.session import Session
 from palpate.scenes import SCENES
@@ -30,7 +29,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
     ],
 )
 def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, least, title, says):  # noqa: F811
-    with Session(find(SCENES, "scenes", name)(), Pointer().spec, page=True, port=0) as session:
+    with Session(find(SCENES, "scenes", name)(), page=True, port=0) as session:
         tab = open_tab(session.url)
         wait(lambda: tab.ask("inView()")["bodies"] >= least, "the bodies are in the picture")
         wait(lambda: 0 < tab.ask("inView()")["drawCalls"] < 40, "few draw calls")
@@ -45,7 +44,7 @@ def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, lea
 
 
 def test_a_free_body_is_dragged_across_the_table(built, open_tab):  # noqa: F811
-    with Session(find(SCENES, "scenes", "box-on-table")(), Pointer().spec, page=True, port=0) as session:
+    with Session(find(SCENES, "scenes", "box-on-table")(), page=True, port=0) as session:
         tab = open_tab(session.url)
         assert "Grab anything" in tab.page.locator(".hint").inner_text()
         box = session.scene.model.body("box")

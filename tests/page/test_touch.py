@@ -5,7 +5,6 @@ import pytest
 from test_browser import WINDOW, Tab, chromium, wait  # noqa: F401  (chromium is a fixture)
 
 from palpate import frame
-from palpate.haptics.devices.pointer import Pointer
 from palpate.record.reader import Recording
 from palpate.runtime.session import Session
 from palpate.scenes.arm import arm_at_rest
@@ -15,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @pytest.fixture
 def session(built, tmp_path):
-    with Session(arm_at_rest(), Pointer().spec, page=True, port=0, record=tmp_path / "drag.mcap") as running:
+    with Session(arm_at_rest(), page=True, port=0, record=tmp_path / "drag.mcap") as running:
         yield running
 
 

@@ -14,8 +14,8 @@ from palpate.record.writer import FrameWriter
 
 JOINTS = ("shoulder", "elbow")
 BODIES = ("world", "upper", "fore")
-SMALL = Layout(FRAME, nq=2, nv=2, n_bodies=3)
-HUMANOID = Layout(FRAME, nq=39, nv=38, n_bodies=35)
+SMALL = Layout(FRAME, nq=2, nv=2, n_bodies=3, n_devices=0)
+HUMANOID = Layout(FRAME, nq=39, nv=38, n_bodies=35, n_devices=2)
 
 
 def hello_of(layout: Layout = SMALL, rate_hz: float = 1000.0) -> dict:

@@ -116,3 +116,12 @@ def test_wrong_calls_are_one_line(tmp_path):
         export(tmp_path / "b.mcap", tmp_path / "b.csv")
     with pytest.raises(RecordError, match="holds no frames"):
         export(recording(tmp_path / "empty.mcap", frames(0)), tmp_path / "b.csv")
+
+
+def test_each_device_has_columns_of_its_own(tmp_path):
+    with Recording(recording(tmp_path / "a.mcap", frames(3, HUMANOID), HUMANOID)) as back:
+        names = [column.name for column in columns(back) if column.name.startswith("device")]
+    assert len(names) == len(set(names))
+    for k in (0, 1):
+        assert {f"device{k}.held", f"device{k}.age_s", f"device{k}.force_z", f"device{k}.quaternion_w"} <= set(names)
+        assert {f"device{k}.counters_clamped", f"device{k}.energy_coupling"} <= set(names)

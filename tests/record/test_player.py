@@ -206,7 +206,7 @@ def test_damage_stops_the_player_and_not_the_page(tmp_path):
 
 
 def test_recordings_that_cannot_be_shown(tmp_path):
-    other = Layout((*FRAME, Field("temperature", "f", (), "[K]")), nq=2, nv=2, n_bodies=3)
+    other = Layout((*FRAME, Field("temperature", "f", (), "[K]")), nq=2, nv=2, n_bodies=3, n_devices=1)
     back = Recording(recording(tmp_path / "a.mcap", frames(5, other), other))
     ring, events = Ring.create(16, SMALL.words), Ring.create(16, EVENTS.words)
     with pytest.raises(RecordError, match=r"of palpate 0\.test, whose frames this version cannot show"):

@@ -40,7 +40,7 @@ def assert_same_fields(message, layout, words):
 # ---- round trip
 
 
-@pytest.mark.parametrize("layout", [SMALL, HUMANOID, Layout(FRAME, nq=0, nv=0, n_bodies=1)])
+@pytest.mark.parametrize("layout", [SMALL, HUMANOID, Layout(FRAME, nq=0, nv=0, n_bodies=1, n_devices=0)])
 @pytest.mark.parametrize("finish", [True, False])
 def test_what_goes_in_comes_out(layout, finish, tmp_path):
     words = frames(137, layout)
@@ -62,7 +62,7 @@ def test_what_goes_in_comes_out(layout, finish, tmp_path):
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 5), st.integers(1, 4), st.integers(1, 5), st.data())
 def test_every_bit_pattern_survives(n_dof, n_bodies, n, data):
-    layout = Layout(FRAME, nq=n_dof + 1, nv=n_dof, n_bodies=n_bodies)
+    layout = Layout(FRAME, nq=n_dof + 1, nv=n_dof, n_bodies=n_bodies, n_devices=n_dof % 3)
     raw = data.draw(st.binary(min_size=8 * n * layout.words, max_size=8 * n * layout.words))
     words = np.frombuffer(raw, dtype=np.int64).reshape(n, layout.words)
     codec, unix_ns = FrameCodec(layout), np.arange(n) * 999_999_999_937
@@ -247,7 +247,7 @@ def test_recordings_of_other_versions(tmp_path):
 
 
 def test_a_frame_of_another_version_is_read_by_its_own_layout(tmp_path):
-    layout = Layout((*FRAME[:-1], Field("temperature", "f", (2,), "[K]")), nq=2, nv=2, n_bodies=3)
+    layout = Layout((*FRAME[:-1], Field("temperature", "f", (2,), "[K]")), nq=2, nv=2, n_bodies=3, n_devices=1)
     with Recording(recording(tmp_path / "a.mcap", frames(30, layout), layout)) as back:
         assert np.array_equal(
             back.layout.read(back.frame(3), "temperature"), layout.read(frame(3, layout=layout), "temperature")

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.session import Session
 from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
@@ -41,7 +40,7 @@ def until(condition, seconds=10.0):
 
 
 def test_it_plays_pauses_steps_and_resets(scene):
-    with Session(scene, Pointer().spec, playing=False) as session:
+    with Session(scene, playing=False) as session:
         until(lambda: session.engine.frames.head > 0)
         assert session.frame()["state"] == frame.PAUSED
         assert session.frame()["tick"] == 0
@@ -62,7 +61,7 @@ def test_it_plays_pauses_steps_and_resets(scene):
 
 def test_a_held_arm_yields_and_a_silent_hand_lets_go():
     scene = arm_at_rest()
-    with Session(scene, Pointer().spec) as session:
+    with Session(scene) as session:
         until(lambda: session.engine.frames.head > 10)
         start = session.frame()["pose"][scene.model.body("tool")][:3]
         target = start + (0.0, 0.12, 0.08)
@@ -85,7 +84,7 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
 
 
 def test_letting_go_is_obeyed_at_once():
-    with Session(arm_at_rest(), Pointer().spec) as session:
+    with Session(arm_at_rest()) as session:
         until(lambda: session.engine.frames.head > 10)
 
         def held():
@@ -99,7 +98,7 @@ def test_letting_go_is_obeyed_at_once():
 
 
 def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
-    with Session(scene, Pointer().spec) as session:
+    with Session(scene) as session:
         until(lambda: session.engine.frames.head > 10)
         for _ in range(5000):
             session.step()
@@ -110,7 +109,7 @@ def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
 
 
 def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
-    session = Session(scene, Pointer().spec).start()
+    session = Session(scene).start()
     until(lambda: session.engine.frames.head > 50)
     report = session.stop()
     assert session.stop() is report
@@ -121,7 +120,7 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
 
 
 def test_the_watchdog_counts_a_silent_loop(scene):
-    session = Session(scene, Pointer().spec)
+    session = Session(scene)
     session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
     session._watch.start()
     until(lambda: session.engine.servo.control[WATCHDOG] == 1)
@@ -131,7 +130,7 @@ def test_the_watchdog_counts_a_silent_loop(scene):
 
 @needs_page
 def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
-    with Session(scene, Pointer().spec, page=True, port=0) as session:
+    with Session(scene, page=True, port=0) as session:
         url, first = session.url, session.page
         before = session.frame()["tick"] if session.engine.frames.head else 0
         first.process.kill()
@@ -145,7 +144,7 @@ def test_the_recorder_killed_leaves_a_file_to_recover_and_the_servo_goes_on(scen
     from palpate.record.recover import recover
 
     path = tmp_path / "run.mcap"
-    with Session(scene, Pointer().spec, record=path) as session:
+    with Session(scene, record=path) as session:
         until(lambda: path.exists() and path.stat().st_size > 50_000)
         session.recorder.process.kill()
         until(lambda: session.recorder is None)
@@ -159,7 +158,7 @@ def test_a_recording_holds_every_tick(scene, tmp_path):
     from palpate.record.reader import Recording
 
     path = tmp_path / "run.mcap"
-    with Session(scene, Pointer().spec, record=path) as session:
+    with Session(scene, record=path) as session:
         until(lambda: session.engine.frames.head > 800)
     with Recording(path) as recording:
         frames = [recording.layout.unpack(words) for words in recording]
@@ -175,7 +174,7 @@ def test_children_end_when_the_session_is_killed(tmp_path):
         from palpate.haptics.devices.pointer import Pointer
         from palpate.runtime.session import Session
         from palpate.scenes.arm import arm_at_rest
-        session = Session(arm_at_rest(), Pointer().spec, page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
+        session = Session(arm_at_rest(), page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
         session.wait(0.3)
         print(session.page.process.pid, session.recorder.process.pid, flush=True)
         time.sleep(60)

@@ -20,6 +20,10 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "lateness", "kind": "i", "shape": [14]},
   {"name": "hand_body", "kind": "i", "shape": []},
   {"name": "contacts", "kind": "i", "shape": []},
+  {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
+  {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
+  {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
+  {"name": "device_counters", "kind": "i", "shape": ["n_devices", 16]},
   {"name": "time_s", "kind": "f", "shape": []},
   {"name": "tick_us", "kind": "f", "shape": []},
   {"name": "q", "kind": "f", "shape": ["nq"]},
@@ -32,6 +36,14 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "hand_force", "kind": "f", "shape": [3]},
   {"name": "hand_torque", "kind": "f", "shape": [3]},
   {"name": "hand_age_s", "kind": "f", "shape": []},
+  {"name": "device_position", "kind": "f", "shape": ["n_devices", 3]},
+  {"name": "device_quaternion", "kind": "f", "shape": ["n_devices", 4]},
+  {"name": "device_point", "kind": "f", "shape": ["n_devices", 3]},
+  {"name": "device_force", "kind": "f", "shape": ["n_devices", 3]},
+  {"name": "device_torque", "kind": "f", "shape": ["n_devices", 3]},
+  {"name": "device_body_force", "kind": "f", "shape": ["n_devices", 3]},
+  {"name": "device_age_s", "kind": "f", "shape": ["n_devices"]},
+  {"name": "device_energy", "kind": "f", "shape": ["n_devices", 4]},
   {"name": "residual", "kind": "f", "shape": []},
   {"name": "energy", "kind": "f", "shape": [3]},
 ];
@@ -52,6 +64,14 @@ export interface Frame {
   hand_body: number;
   /** contact points solved in the tick before this one */
   contacts: number;
+  /** body that each device holds, 0: none */
+  device_held: number[];
+  /** of its guard: engaging, rising, on, slowed, late, fault */
+  device_state: number[];
+  /** one bit each */
+  device_buttons: number[];
+  /** as DEVICE_COUNTERS names them */
+  device_counters: number[];
   /** simulated time [s] */
   time_s: number;
   /** how long the tick before this one took [us] */
@@ -76,6 +96,22 @@ export interface Frame {
   hand_torque: Float64Array;
   /** from the hand's sample to this force [s] */
   hand_age_s: number;
+  /** where each device's hand is, world [m] */
+  device_position: Float64Array;
+  /** how it is turned, (w, x, y, z) in the world */
+  device_quaternion: Float64Array;
+  /** its proxy, or the point it holds, world [m] */
+  device_point: Float64Array;
+  /** force on the hand, as sent, world [N] */
+  device_force: Float64Array;
+  /** torque on the hand, as sent, world [N m] */
+  device_torque: Float64Array;
+  /** force on the bodies it touches or holds, world [N] */
+  device_body_force: Float64Array;
+  /** from its sample to this force [s] */
+  device_age_s: Float64Array;
+  /** absorbed at each of DEVICE_PORTS so far [J] */
+  device_energy: Float64Array;
   /** of the contact solver in the tick before, relative to the largest impulse */
   residual: number;
   /** kinetic, potential, work of the hand so far [J] */

@@ -1,12 +1,37 @@
-"""Devices: what a hand holds.  One file and one line here each; all keep the contract in tests/contracts."""
+"""Devices: what a hand holds.  One file and one line here each; all keep the contract in tests/contracts.
+
+DEVICES need nothing but palpate; DRIVERS need the vendor's library, a service or another package, and none of them has
+been tried on hardware.
+"""
 
 from palpate.registry import Registry
 
 DEVICES: Registry = {
     "pointer": ("palpate.haptics.devices.pointer:Pointer", "the mouse or finger in the browser page (the default)"),
-    "scripted": (
-        "palpate.haptics.devices.scripted:Scripted",
-        "a hand that follows a written path",
+    "simulated": (
+        "palpate.haptics.devices.simulated:Simulated",
+        "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5, :touch or :omni",
     ),
+    "playback": ("palpate.haptics.devices.playback:Playback", "a recorded hand: playback:FILE.csv"),
+    "scripted": ("palpate.haptics.devices.scripted:Scripted", "a hand that follows a written path"),
     "null": ("palpate.haptics.devices.null:Null", "no device: senses nothing, takes any force and drops it"),
+}
+DRIVERS: Registry = {
+    "force-dimension": (
+        "palpate.haptics.devices.force_dimension:ForceDimension",
+        "omega, sigma, delta, lambda, Falcon, through the vendor's libdrd",
+    ),
+    "openhaptics": (
+        "palpate.haptics.devices.openhaptics:OpenHaptics",
+        "Touch, PHANToM Omni, Desktop, Premium, through the vendor's libHD: openhaptics:NAME",
+    ),
+    "haply": ("palpate.haptics.devices.haply:Haply", "Inverse3, through the vendor's service on this machine"),
+    "spacemouse": (
+        "palpate.haptics.devices.spacemouse:SpaceMouse",
+        "a SpaceMouse, without force (pip install palpate[hid])",
+    ),
+    "gamepad": (
+        "palpate.haptics.devices.gamepad:Gamepad",
+        "a gamepad that rumbles with the force (pip install palpate[gamepad])",
+    ),
 }

@@ -1,12 +1,13 @@
 """What every device is: a spec with its limits, and four calls.  Measured and commanded are different things.
 
-Positions in the device's own frame [m], forces on the hand [N]; time from the monotonic clock [s].
+The device's frame: x away from the person, y to their left, z up [m]; forces on the hand [N]; time from the monotonic
+clock [s].  Vendors' axes and units end in the drivers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -26,6 +27,9 @@ class DeviceSpec:
     workspace_radius_m: float = np.inf
     senses: int = 3  # freedoms sensed
     actuates: int = 3  # freedoms with force; 0: a device without force feedback
+    torque_limit_Nm: float = 0.0  # largest torque it may be asked for; 0: it makes none
+    velocity_limit_m_s: float = np.inf  # moving faster than this, its force is taken away
+    rate_hz: float = 1000.0  # how often a device with a thread of its own is asked
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.force_limit_N) and self.force_limit_N >= 0.0):
@@ -40,6 +44,8 @@ class DeviceReading:
 
     position_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
     velocity_m_s: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    quaternion: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))  # (w, x, y, z)
+    spin_rad_s: np.ndarray = field(default_factory=lambda: np.zeros(3))
     buttons: int = 0  # one bit each; bit 0 holds
     sampled_at_s: float = np.nan  # NaN: nothing sensed yet
 
@@ -70,6 +76,13 @@ class OpenClose:
 
     def close(self) -> None:
         self.is_open = False
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def require_open(self) -> None:
         if not self.is_open:

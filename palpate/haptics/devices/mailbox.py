@@ -1,0 +1,152 @@
+"""The mailbox: a device that only Python can reach, in a thread of its own, met by the tick in memory.
+
+The thread asks the device for its reading at the device's own rate and hands it the newest force; the tick reads the
+newest reading and leaves the newest force.  Neither waits for the other.  Two seqlocks: a writer makes the number odd,
+writes, makes it even; a reader that saw an odd or another number reads again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from palpate.haptics.devices.port import (
+    BUTTONS,
+    LOST,
+    NOTHING_NEW,
+    NOW_S,
+    OK,
+    POSITION,
+    QUATERNION,
+    SAMPLED_S,
+    SPIN,
+    VELOCITY,
+    InTick,
+    Port,
+    empty_port,
+)  # fmt: skip
+from palpate.haptics.devices.protocol import Device, DeviceError, DeviceReading
+from palpate.jit import Block, block_loader
+from palpate.jit.atomics import fence, load_acquire, store_release
+from palpate.jit.routines import routine
+from palpate.model.model import Floats1, Ints1
+
+SILENCE_S = 0.1  # without a reading for this long the device is lost
+DEAD_S = 0.05  # a force older than this is not passed on: the tick that left it may be gone
+TRIES = 16  # of a seqlock
+# rows of Mail.number: the two seqlocks, whether the thread has given up, the last reading that the tick took
+IN, OUT, ENDED, TAKEN = range(4)
+STAMP, BUTTON_WORD = 13, 14  # of Mail.reading, after the port's reading
+FORCE_STAMP = 6  # of Mail.command, after force and torque
+
+
+class Mail(NamedTuple):
+    """What thread and tick share beside the Port, which is the tick's alone."""
+
+    number: Ints1  # IN, OUT, ENDED, TAKEN
+    reading: Floats1  # (15,) as Port.reading, STAMP, BUTTON_WORD; written by the thread under IN
+    command: Floats1  # (7,) as Port.command, FORCE_STAMP; written by the tick under OUT
+
+
+load = block_loader((Port, False), (Mail, False))
+
+
+@routine
+def sample(address):
+    """The newest reading; LOST when the thread has given up or fallen silent."""
+    port, mail = load(address)
+    if load_acquire(mail.number, ENDED) != 0:
+        return LOST
+    for _ in range(TRIES):
+        number = load_acquire(mail.number, IN)
+        if number % 2:
+            continue
+        for i in range(13):
+            port.reading[i] = mail.reading[i]
+        stamp, buttons = mail.reading[STAMP], mail.reading[BUTTON_WORD]
+        fence()
+        if load_acquire(mail.number, IN) != number:
+            continue
+        port.number[SAMPLED_S], port.integer[BUTTONS] = stamp, int(buttons)
+        if port.number[NOW_S] - stamp > SILENCE_S:
+            return LOST
+        new = number != mail.number[TAKEN]
+        mail.number[TAKEN] = number
+        return OK if new else NOTHING_NEW
+    return NOTHING_NEW
+
+
+@routine
+def send(address):
+    """Leave the force for the thread."""
+    port, mail = load(address)
+    number = mail.number[OUT]
+    store_release(mail.number, OUT, number + 1)
+    fence()
+    for i in range(6):
+        mail.command[i] = port.command[i]
+    mail.command[FORCE_STAMP] = port.number[NOW_S]
+    store_release(mail.number, OUT, number + 2)
+    return OK
+
+
+class Mailbox:
+    """Runs a device in a thread, between `start` and `stop`; `in_tick` is how a tick meets it."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.error = device, ""
+        self.mail = Mail(np.zeros(4, dtype=np.int64), np.zeros(15), np.zeros(7))
+        self.mail.reading[QUATERNION.start], self.mail.reading[STAMP] = 1.0, math.nan
+        port = empty_port()
+        self.in_tick = InTick(port, Block(port, self.mail), sample, send, owner=self)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"device {device.spec.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; the last it does is to take the force away."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        reading, due = DeviceReading(), time.monotonic()
+        period = 1.0 / self.device.spec.rate_hz
+        try:
+            while not self._stop.is_set():
+                self.device.read(reading)
+                self._post(reading)
+                self.device.write(self._newest_force())
+                due = max(due + period, time.monotonic() - period)
+                self._stop.wait(max(0.0, due - time.monotonic()))
+        except Exception as error:  # whatever ends this thread takes the force away and is told
+            self.error = str(error) or type(error).__name__
+            self.mail.number[ENDED] = 1
+        with contextlib.suppress(DeviceError):  # if it is lost there is nobody to tell
+            self.device.write(np.zeros(3))
+
+    def _post(self, reading: DeviceReading) -> None:
+        out, number = self.mail.reading, self.mail.number
+        number[IN] += 1
+        out[POSITION], out[VELOCITY] = reading.position_m, reading.velocity_m_s
+        out[QUATERNION], out[SPIN] = reading.quaternion, reading.spin_rad_s
+        # a device that senses nothing is never late
+        sensed = not math.isnan(reading.sampled_at_s)
+        out[STAMP], out[BUTTON_WORD] = reading.sampled_at_s if sensed else time.monotonic(), reading.buttons
+        number[IN] += 1
+
+    def _newest_force(self) -> np.ndarray:
+        for _ in range(TRIES):
+            before = int(self.mail.number[OUT])
+            command = self.mail.command.copy()
+            if before % 2 == 0 and int(self.mail.number[OUT]) == before:
+                fresh = before > 0 and time.monotonic() - command[FORCE_STAMP] <= DEAD_S
+                return command[:3] if fresh else np.zeros(3)
+        return np.zeros(3)

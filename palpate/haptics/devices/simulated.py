@@ -1,0 +1,342 @@
+"""Simulated devices: the mechanism of a real one, its motors and encoders, and the hand that holds it.
+
+Over a sub-step h the mean velocities u of the coordinates q and w of the hand solve, with H = h/2 and everything stiff
+taken at its middle (no artificial damping, and stable for any grip):
+
+M (u - q')/H = tau - C q' - G - friction(u) - stops(q + H u, u) - J^T F_s
+m (w - x_h')/H = F_s + k (x_d - x_h - H w) + b (x_d' - w) + push
+F_s = k_g e + g (J u - w),  e = x - x_h,  g = b_g + k_g H
+
+The hand's line gives F_s = (a (k_g e + g J u) - g f)/(a + g),  a = m/H + b + k H,
+f = m x_h'/H + k (x_d - x_h) + b x_d' + push;  then q += h u, q' = 2 u - q', and the same for the hand.
+
+q         the joint angles of the arm, or the tip itself for a point mass;  x = x(q) the tip;  J = dx/dq
+tau       the motors' torques, J^T F at the encoders' angles, held for the whole tick: the motors push the tip with the
+          force that the hand is to feel
+friction  Coulomb's as a tanh of the velocity, linearised at its start, and a viscous part
+M, J^T J  couple the second and the third coordinate only, so that the solution is one division and one 2 x 2 system
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from palpate.haptics.devices import phantom
+from palpate.haptics.devices.port import (
+    BUTTONS,
+    DT_S,
+    LOST,
+    NOW_S,
+    OK,
+    POSITION,
+    QUATERNION,
+    SAMPLED_S,
+    SATURATED,
+    SPIN,
+    VELOCITY,
+    InTick,
+    Port,
+    empty_port,
+)
+from palpate.haptics.devices.protocol import DeviceReading, OpenClose
+from palpate.haptics.hand import (
+    DAMPING,
+    GRIP_DAMPING,
+    GRIP_STIFFNESS,
+    MASS,
+    PUSH,
+    STIFFNESS,
+    Hand,
+    HandArrays,
+    grips_at,
+    intent_at,
+    presses_at,
+)
+from palpate.haptics.safety import limit_norm
+from palpate.jit import Block, block_loader, kernel
+from palpate.jit.routines import routine
+from palpate.model.model import Floats1, Ints1
+from palpate.spatial.vectors import add, add_scaled, rotate, rotate_back, scale, sub
+
+SUB_STEP_S = 1e-4  # 10 kHz: a grip of 8 kN/m on the 32 g of the arm's tip turns by 0.05 rad in one
+VELOCITY_CUTOFF_HZ = 100.0  # of the low-pass on differences of encoder readings, as in the drivers of such devices
+CLOSED, OPEN = 0, 1  # values of Motion.status
+
+TIME_S, SEEN_S = range(2)  # rows of Motion.clock: since `open`, and when the encoders were last read
+
+
+class Motion(NamedTuple):
+    """Where everything is; written by `begin`, `sample` (seen) and `send` (the rest)."""
+
+    q: Floats1  # (3,) coordinates
+    rate: Floats1  # (3,)
+    motor: Floats1  # (3,) held torques
+    tip: Floats1  # (3,) true, device frame [m]
+    tip_velocity: Floats1  # (3,)
+    hand: Floats1  # (3,) [m]
+    hand_velocity: Floats1  # (3,)
+    grip: Floats1  # (3,) F_s, of the tip on the hand [N]
+    seen: Floats1  # (3,) what the encoders last said [m]
+    seen_velocity: Floats1  # (3,) its filtered difference
+    clock: Floats1  # TIME_S, SEEN_S
+    status: Ints1  # (1,) CLOSED or OPEN
+
+
+load = block_loader((Port, False), (Motion, False), (phantom.Mechanism, True), (HandArrays, True))
+
+
+@kernel
+def get(x):
+    """A row of three as a tuple."""
+    return (x[0], x[1], x[2])
+
+
+@kernel
+def put(x, value):
+    x[0], x[1], x[2] = value
+
+
+@kernel
+def sub_step(motion, mechanism, hand, t, h):
+    """Device and hand from t to t + h, as in the header."""
+    q, rate, x_h, v_h = get(motion.q), get(motion.rate), get(motion.hand), get(motion.hand_velocity)
+    H, p, c = 0.5 * h, hand.number, mechanism.number
+    holds = 1.0 if grips_at(hand, t) else 0.0
+    k_g = holds * p[GRIP_STIFFNESS]
+    g = holds * p[GRIP_DAMPING] + H * k_g
+    x, J = phantom.tip_and_jacobian(mechanism.kind, q)
+    M, bias = phantom.inertia_and_bias(mechanism, q, rate)
+
+    # the hand's line, solved for w
+    x_d, v_d = intent_at(hand, t + H)
+    f = add_scaled(scale(p[MASS] / H, v_h), p[STIFFNESS], sub(x_d, x_h))
+    f = add(add_scaled(f, p[DAMPING], v_d), (p[PUSH.start], p[PUSH.start + 1], p[PUSH.start + 2]))
+    a = p[MASS] / H + p[DAMPING] + H * p[STIFFNESS]
+    pull = scale(k_g, sub(x, x_h))
+    # the device's: (A) u = r, where F_s = (a pull - g f)/(a + g) + s J u
+    s = a * g / (a + g)
+    r = rotate_back(J, scale(1.0 / (a + g), add_scaled(scale(-a, pull), g, f)))
+    r = add(sub(r, bias), get(motion.motor))
+    b1, D1 = phantom.resistance(mechanism, 0, q[0], rate[0], H)
+    b2, D2 = phantom.resistance(mechanism, 1, q[1], rate[1], H)
+    b3, D3 = phantom.resistance(mechanism, 2, q[2], rate[2], H)
+    r1 = r[0] + b1 + M[0] * rate[0] / H
+    r2 = r[1] + b2 + (M[1] * rate[1] + M[3] * rate[2]) / H
+    r3 = r[2] + b3 + (M[3] * rate[1] + M[2] * rate[2]) / H
+    A1 = M[0] / H + D1 + s * (J[0] * J[0] + J[3] * J[3] + J[6] * J[6])
+    A2 = M[1] / H + D2 + s * (J[1] * J[1] + J[4] * J[4] + J[7] * J[7])
+    A3 = M[2] / H + D3 + s * (J[2] * J[2] + J[5] * J[5] + J[8] * J[8])
+    A23 = M[3] / H + s * (J[1] * J[2] + J[4] * J[5] + J[7] * J[8])
+    over = phantom.excess(mechanism, 3, q[1] - q[2])
+    if over != 0.0:
+        push, D = c[phantom.STOP_STIFFNESS] * over, c[phantom.STOP_DAMPING] + H * c[phantom.STOP_STIFFNESS]
+        r2, r3, A2, A3, A23 = r2 - push, r3 + push, A2 + D, A3 + D, A23 - D
+    det = A2 * A3 - A23 * A23
+    u = (r1 / A1, (A3 * r2 - A23 * r3) / det, (A2 * r3 - A23 * r2) / det)
+    w = scale(1.0 / (a + g), add(add(f, pull), scale(g, rotate(J, u))))
+
+    put(motion.q, add_scaled(q, h, u))
+    put(motion.rate, sub(scale(2.0, u), rate))
+    put(motion.hand, add_scaled(x_h, h, w))
+    put(motion.hand_velocity, sub(scale(2.0, w), v_h))
+
+
+@kernel
+def look(motion, mechanism, hand):
+    """Tip and grip from the coordinates."""
+    x, J = phantom.tip_and_jacobian(mechanism.kind, get(motion.q))
+    v = rotate(J, get(motion.rate))
+    put(motion.tip, x)
+    put(motion.tip_velocity, v)
+    holds = 1.0 if grips_at(hand, motion.clock[TIME_S]) else 0.0
+    stretch, stretching = sub(x, get(motion.hand)), sub(v, get(motion.hand_velocity))
+    force = add_scaled(scale(hand.number[GRIP_STIFFNESS], stretch), hand.number[GRIP_DAMPING], stretching)
+    put(motion.grip, scale(holds, force))
+
+
+@kernel
+def drive(port, motion, mechanism):
+    """The motors' torques for the command, within what they can; whether it had to be reduced."""
+    force, limited = limit_norm(get(port.command), mechanism.number[phantom.FORCE_LIMIT])
+    q = phantom.encoded(mechanism, get(motion.q))
+    _, J = phantom.tip_and_jacobian(mechanism.kind, q)
+    torque = rotate_back(J, force)
+    if mechanism.number[phantom.COMPENSATED] != 0.0:
+        torque = add(torque, phantom.inertia_and_bias(mechanism, q, (0.0, 0.0, 0.0))[1])
+    share = 1.0  # one for all motors: the direction of the force is kept
+    for i in range(3):
+        if abs(torque[i]) > mechanism.motor[i]:
+            share = min(share, mechanism.motor[i] / abs(torque[i]))
+    put(motion.motor, scale(share, torque))
+    return limited or share < 1.0
+
+
+@routine
+def begin(address):
+    """At rest where the hand's intent begins, time zero; LOST if the device cannot be there."""
+    port, motion, mechanism, hand = load(address)
+    x, _ = intent_at(hand, hand.time[0])
+    q, reachable = x, True
+    if mechanism.kind == phantom.ARM:
+        q, reachable = phantom.inverse(phantom.L1, phantom.L2, phantom.thesis_axes(x))
+    for i in range(3):
+        reachable = reachable and phantom.excess(mechanism, i, q[i]) == 0.0
+    if not (reachable and phantom.excess(mechanism, 3, q[1] - q[2]) == 0.0):
+        return LOST
+    zero = (0.0, 0.0, 0.0)
+    put(motion.q, q)
+    put(motion.hand, x)
+    for still in (motion.rate, motion.hand_velocity, motion.motor, motion.seen_velocity, port.command):
+        put(still, zero)
+    motion.clock[TIME_S], motion.clock[SEEN_S] = 0.0, math.nan
+    look(motion, mechanism, hand)
+    return OK
+
+
+@routine
+def sample(address):
+    """The reading: where the encoders say the tip is, how fast their differences say it moves, and the button."""
+    port, motion, mechanism, hand = load(address)
+    if motion.status[0] == CLOSED:
+        return LOST
+    now = motion.clock[TIME_S]
+    elapsed = now - motion.clock[SEEN_S]
+    x, _ = phantom.tip_and_jacobian(mechanism.kind, phantom.encoded(mechanism, get(motion.q)))
+    if elapsed > 0.0:  # neither the first time (NaN) nor twice at once
+        share = 1.0 - math.exp(-2.0 * math.pi * VELOCITY_CUTOFF_HZ * elapsed)
+        difference = scale(1.0 / elapsed, sub(x, get(motion.seen)))
+        v = get(motion.seen_velocity)
+        put(motion.seen_velocity, add_scaled(v, share, sub(difference, v)))
+    put(motion.seen, x)
+    motion.clock[SEEN_S] = now
+    for i in range(3):
+        port.reading[POSITION.start + i] = x[i]
+        port.reading[VELOCITY.start + i] = motion.seen_velocity[i]
+        port.reading[SPIN.start + i] = 0.0
+        port.reading[QUATERNION.start + 1 + i] = 0.0
+    port.reading[QUATERNION.start] = 1.0
+    port.number[SAMPLED_S] = port.number[NOW_S]
+    port.integer[BUTTONS] = 1 if presses_at(hand, now) else 0
+    return OK
+
+
+@routine
+def send(address):
+    """Take the command, hold it, and let DT_S pass."""
+    port, motion, mechanism, hand = load(address)
+    if motion.status[0] == CLOSED:
+        return LOST
+    reduced = drive(port, motion, mechanism)
+    dt, start = port.number[DT_S], motion.clock[TIME_S]
+    if dt > 0.0:
+        n = math.ceil(dt / SUB_STEP_S * (1.0 - 1e-9))  # 1 ms is ten, not eleven
+        for i in range(n):
+            sub_step(motion, mechanism, hand, start + i * (dt / n), dt / n)
+        motion.clock[TIME_S] = start + dt
+        look(motion, mechanism, hand)
+    return SATURATED if reduced else OK
+
+
+class Simulated(OpenClose):
+    """A device with a hand on it, both simulated; time passes only in `advance`, or in the tick's `send`.
+
+    model   "phantom-premium-1.5": its identified kinematics and dynamics, encoders, friction and motors; "touch" and
+            "omni": approximate, a point mass with friction
+    hand    who holds it; without one, a hand that rests in the middle
+    compensated  the motors also carry the arm's own weight, as some drivers do
+
+    The command is the force of the device on the hand, so the motors push the tip with it; it is held between writes.
+    Opening begins anew: the same every time.  `in_tick` is for a tick in compiled code; `read`, `write` and `advance`
+    use the same routines and the same port, so use one way or the other.
+    """
+
+    def __init__(
+        self, model: str = "phantom-premium-1.5", hand: Hand | None = None, *, compensated: bool = False
+    ) -> None:
+        if model not in phantom.MODELS:
+            raise ValueError(f"no simulated device is called {model!r}; there are: {', '.join(phantom.MODELS)}")
+        self.spec, self.hand = phantom.MODELS[model].spec, hand or Hand()
+        self._motion = Motion._make([*np.zeros((10, 3)), np.zeros(2), np.zeros(1, dtype=np.int64)])
+        port = empty_port()
+        block = Block(port, self._motion, phantom.MODELS[model].mechanism(compensated), self.hand.arrays())
+        self.in_tick = InTick(port, block, sample, send, owner=self)
+        self._begin()
+
+    def _begin(self) -> None:
+        if begin(self.in_tick.block.address) != OK:
+            first = self.hand.intent[0][1]
+            raise ValueError(
+                f"the device {self.spec.name!r} cannot reach {list(first)} m, where the hand's intent begins"
+            )
+
+    def open(self) -> None:
+        if not self.is_open:
+            self._begin()
+        super().open()
+        self._motion.status[0] = OPEN
+
+    def close(self) -> None:
+        super().close()
+        self._motion.status[0] = CLOSED
+
+    def read(self, out: DeviceReading) -> None:
+        self.require_open()
+        port = self.in_tick.port
+        port.number[NOW_S] = self.time_s
+        sample(self.in_tick.block.address)
+        out.position_m[:], out.velocity_m_s[:] = port.reading[POSITION], port.reading[VELOCITY]
+        out.quaternion[:], out.spin_rad_s[:] = port.reading[QUATERNION], port.reading[SPIN]
+        out.buttons, out.sampled_at_s = int(port.integer[BUTTONS]), float(port.number[SAMPLED_S])
+
+    def write(self, force_N: np.ndarray) -> None:
+        self.require_open()
+        self.require_allowed(force_N)
+        self.in_tick.port.command[:3] = force_N
+
+    def advance(self, dt_s: float) -> None:
+        """Let simulated time pass, with the force last written [s]."""
+        self.require_open()
+        if not 0.0 < dt_s < np.inf:
+            raise ValueError(f"time passes by a positive number of seconds, got {dt_s}")
+        self.in_tick.port.number[DT_S] = dt_s
+        send(self.in_tick.block.address)
+
+    # ---- the truth, which no device tells
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time since `open`; the hand's intent is read at it."""
+        return float(self._motion.clock[TIME_S])
+
+    @property
+    def tip_m(self) -> np.ndarray:
+        """(3,) where the tip really is, before the encoders; device frame."""
+        return self._motion.tip.copy()
+
+    @property
+    def tip_velocity_m_s(self) -> np.ndarray:
+        """(3,)"""
+        return self._motion.tip_velocity.copy()
+
+    @property
+    def hand_m(self) -> np.ndarray:
+        """(3,) where the hand is."""
+        return self._motion.hand.copy()
+
+    @property
+    def force_on_hand_N(self) -> np.ndarray:
+        """(3,) force of the tip on the hand: what a sensor between them shows; zero once it has let go."""
+        return self._motion.grip.copy()
+
+    @property
+    def coordinates(self) -> np.ndarray:
+        """(3,) true joint angles [rad] (thesis' order and signs), or the tip [m] of a point mass."""
+        return self._motion.q.copy()
+
+    @property
+    def motors(self) -> np.ndarray:
+        """(3,) the held torques [N m] of the arm's motors, or the force [N] on a point mass."""
+        return self._motion.motor.copy()

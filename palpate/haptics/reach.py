@@ -1,0 +1,178 @@
+"""Reach: how a device reaches into a world: where it is, what it can do there, how strong it is, what it feels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from palpate.conventions import WORLD
+from palpate.frame import DEVICE_PORTS
+from palpate.haptics.devices.port import InTick
+from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.haptics.guard import CAUSE as GUARD_CAUSE
+from palpate.haptics.guard import COUNTS, WHY, new_guard
+from palpate.haptics.guard import WORK_J as GUARD_WORK_J
+from palpate.haptics.passivity import open_accounts
+from palpate.haptics.reach_tables import (
+    AGE_S,
+    BODY_FORCE_N,
+    DAMPING,
+    DEVICE_MASS,
+    DT_S,
+    GRAB_M,
+    MODE,
+    MODES,
+    OLDEST_S,
+    PASSIVITIES,
+    PASSIVITY,
+    REAL_TIME,
+    SCALE,
+    STIFFNESS_N_M,
+    STIFFNESS_NM_RAD,
+    TOOL_BODY,
+    WEIGHT,
+    ReachArrays,
+)  # fmt: skip
+from palpate.haptics.rendering.effects import Effect, Effects
+from palpate.haptics.rendering.facade import Rendering
+from palpate.haptics.rendering.surface import Surface
+from palpate.jit import Block
+from palpate.spatial.placement import Transform
+from palpate.world.world import World
+
+STIFF_TURN_NM_RAD = 20.0  # of a grasp by a device that senses orientation (reference on articulated bodies 3.2)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How a device reaches into a world.
+
+    mode      "push": touch with a point or ball; "pull": the same, and button 0 takes hold of what is touched;
+              "tool": the body `tool` follows the device, and its contacts are the world's
+    place     where the device's origin and axes are in the world; scale: metres of the world per metre of the device
+    strength_N      the largest force on a body.  The hand feels it divided by the weight strength_N / (the device's
+                    limit), at least 1: what hand and body get is equal and opposite but for this one factor
+    stiffness_N_m   of the spring that holds a body, on the body; stiffness_Nm_rad: of the one that turns it, None: 20
+                    for devices that sense orientation
+    radius_m  of the ball that touches; surface, surfaces: how bodies feel, on the hand; None lets it pass through
+    effects   forces in free space; grab_m: how far from a surface the button still takes hold
+    passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that
+              shows device_mass_kg and has device_damping_Ns_m
+    """
+
+    mode: str = "pull"
+    place: Transform = field(default_factory=Transform)
+    scale: float = 1.0
+    strength_N: float = 60.0
+    stiffness_N_m: float = 800.0
+    stiffness_Nm_rad: float | None = None
+    radius_m: float = 0.0
+    surface: Surface = field(default_factory=Surface)
+    surfaces: Mapping[str, Surface | None] = field(default_factory=dict)
+    tool: str | None = None
+    effects: Sequence[Effect] = ()
+    grab_m: float = 0.03
+    passivity: str = "observer"
+    device_mass_kg: float = 0.1
+    device_damping_Ns_m: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, known in (("mode", MODES), ("passivity", PASSIVITIES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}; got {getattr(self, name)!r}")
+        for name in ("scale", "strength_N", "stiffness_N_m", "device_mass_kg", "device_damping_Ns_m"):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        if (self.mode == "tool") != (self.tool is not None):
+            raise ValueError('mode "tool" needs the name of the body that is the tool, and only this mode has one')
+
+
+class Reaching:
+    """One device in one world, ready for the tick: `address`; and what became of it."""
+
+    def __init__(self, world: World, spec: DeviceSpec, in_tick: InTick, reach: Reach, real_time: bool) -> None:
+        model, collision = world.model, world.arrays.contacts
+        self.spec, self.reach, self.in_tick = spec, reach, in_tick
+        passed = dict(reach.surfaces) | ({reach.tool: None} if reach.tool else {})
+        self.rendering = Rendering(
+            model, world.arrays.shapes.geometry, reach.surface, passed, reach.radius_m,
+            link_R=collision.link_R, link_p=collision.link_p,
+        )  # fmt: skip
+        self.effects = Effects(reach.effects, 1.0 / world.dt)
+        self.guard, self.energy = new_guard(spec), open_accounts(len(DEVICE_PORTS))
+        turning = reach.stiffness_Nm_rad
+        if turning is None:
+            turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
+        number, integer = np.zeros(13), np.zeros(10, dtype=np.int64)
+        weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
+        number[[SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD]] = reach.scale, weight, reach.stiffness_N_m, turning
+        number[[BODY_FORCE_N, GRAB_M]] = reach.strength_N, reach.grab_m
+        number[DT_S] = world.dt
+        number[[DEVICE_MASS, DAMPING]] = reach.device_mass_kg, reach.device_damping_Ns_m
+        integer[[MODE, PASSIVITY, REAL_TIME]] = (
+            MODES.index(reach.mode), PASSIVITIES.index(reach.passivity), int(real_time))  # fmt: skip
+        if reach.tool is not None:
+            integer[TOOL_BODY] = body = model.body(reach.tool)
+            if model.arrays.body_link[body] == WORLD:
+                raise ValueError(f"the tool {reach.tool!r} cannot move; give it a free joint")
+        R = np.array(reach.place.R.matrix())
+        self.arrays = ReachArrays(
+            port=in_tick.block.address, sample=in_tick.sample.address, send=in_tick.send.address,
+            proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
+            frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
+            frame_turn=np.array(reach.place.R.wxyz, dtype=float), number=number, integer=integer,
+            vector=np.zeros((10, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
+            guard_integer=self.guard.integer, guard_counts=self.guard.counts, absorbed=self.energy.absorbed,
+            port_integer=in_tick.port.integer,
+        )  # fmt: skip
+        self._block = Block(self.arrays, self.guard, self.energy, self.effects.table)
+        self.address: int = self._block.address
+
+    @property
+    def weight(self) -> float:
+        """Force on bodies over force on the hand."""
+        return float(self.arrays.number[WEIGHT])
+
+    @property
+    def fault(self) -> str:
+        """Why there is no force, empty if nothing is wrong."""
+        cause = WHY[int(self.guard.integer[GUARD_CAUSE])]
+        return f"{cause}: {self.effects.failed}" if cause and self.effects.failed else cause
+
+    def report(self) -> DeviceReport:
+        """How it went so far."""
+        e = self.energy
+        return DeviceReport(
+            name=self.spec.name,
+            counts=dict(zip(COUNTS, self.guard.counts.tolist(), strict=True)),
+            absorbed_J=dict(zip(DEVICE_PORTS, e.absorbed.tolist(), strict=True)),
+            lowest_J=dict(zip(DEVICE_PORTS, e.lowest.tolist(), strict=True)),
+            guard_work_J=float(self.guard.number[GUARD_WORK_J]),
+            force_age_s=float(self.arrays.number[AGE_S]),
+            oldest_force_s=float(self.arrays.number[OLDEST_S]),
+            weight=self.weight,
+            fault=self.fault,
+        )
+
+
+@dataclass(frozen=True)
+class DeviceReport:
+    """What a session says of a device: interventions of the guard, energy by port, the age of its forces."""
+
+    name: str
+    counts: dict[str, int]
+    absorbed_J: dict[str, float]  # by the virtual side, per port; negative: it gave more than it took
+    lowest_J: dict[str, float]
+    guard_work_J: float  # on the hand, by what the guard altered
+    force_age_s: float  # of the last force, from its sample to its write
+    oldest_force_s: float
+    weight: float
+    fault: str
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} {n}" for name, n in self.counts.items() if n)
+        return (f"{self.name}: forces at most {1e6 * self.oldest_force_s:.0f} us old, "
+                f"hand {self.absorbed_J['hand']:+.3f} J{', ' + told if told else ''}"
+                f"{'; no force: ' + self.fault if self.fault else ''}")  # fmt: skip

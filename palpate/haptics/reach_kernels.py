@@ -1,0 +1,328 @@
+"""One tick of a device in a world: reading, coupling or proxy, wrench on bodies, force on the hand, passivity, guard.
+
+    x = o + s R x_dev                       where the hand is in the world; s the scale of motion
+    F_hand = R^T (sum of forces on it)      device frame;   F_bodies = - w F_hand: the one place where forces are scaled
+
+PUSH    the proxy touches; what it feels pushes back                                   rendering/
+PULL    the same, and while button 0 is pressed a spring holds the body that was touched  coupling.py
+TOOL    a spring holds one body, the tool, all the time; what it touches is the World's to solve
+
+A spring against a light body is stiff for a step of dt.  Taken at the step's end instead of its beginning it is
+    F / (1 + (K dt^2 + B dt) / m),  m the mass that the body shows along the normal
+which both sides get, so that a feather can be pushed without being blown up.
+
+a  ReachArrays (reach.py);  g  Guard;  e  PortEnergy;  f  EffectTable;  m, w, s  model, workspace and state of the World
+"""
+
+from palpate.conventions import WORLD
+from palpate.dynamics.jacobian import body_frame
+from palpate.dynamics.mobility import point_mobility, push_response, turn_mobility
+from palpate.haptics.coupling import effective_mass, pull, turn
+from palpate.haptics.devices.port import BUTTONS, OK, POSITION, QUATERNION, SAMPLED_S, SPIN, VELOCITY, load_port
+from palpate.haptics.devices.port import DT_S as PORT_DT_S
+from palpate.haptics.devices.port import NOW_S as PORT_NOW_S
+from palpate.haptics.grasp import held_point, push_body
+from palpate.haptics.guard import CAUSE, LAW_FAILED, NO_FAULT, Guard, engage, guard
+from palpate.haptics.passivity import PortEnergy, bound, control, give, observe, observe_turn, rotation_between
+from palpate.haptics.reach_tables import (
+    ACTING,
+    AGE_S,
+    AT_BODY,
+    BODIES_FORCE,
+    BODY_FORCE_N,
+    BOUNDING,
+    CAPPED,
+    CONTROLLER,
+    COUPLING,
+    DAMPING,
+    DEVICE_MASS,
+    DOING,
+    DT_S,
+    ENGAGE,
+    FELT,
+    GRAB_M,
+    HAND,
+    HAND_TURN,
+    HELD,
+    HELD_TURN,
+    HIP,
+    HIP_VELOCITY,
+    LAST,
+    LAST_TURN,
+    LATE_S,
+    MODE,
+    NOW_S,
+    OFFSET,
+    OLDEST_S,
+    ORIENTATION,
+    PASSIVITY,
+    POINT,
+    PULL,
+    REAL_TIME,
+    RESTING,
+    SCALE,
+    SENT,
+    STARTED,
+    STATUS,
+    STIFFNESS_N_M,
+    STIFFNESS_NM_RAD,
+    SURFACES,
+    TOOL,
+    TOOL_BODY,
+    TORQUE_SENT,
+    WEIGHT,
+    ReachArrays,
+)  # fmt: skip
+from palpate.haptics.rendering.effects import FAILED, EffectTable, effects_force
+from palpate.haptics.rendering.nearest import nearest_of_all
+from palpate.haptics.rendering.proxy import update_proxy
+from palpate.haptics.rendering.tables import CONTACTS, PLACED, load_proxy
+from palpate.haptics.safety import limit_norm
+from palpate.jit import block_loader, kernel
+from palpate.jit.atomics import monotonic_ns
+from palpate.jit.routines import call_routine, routine
+from palpate.spatial.quaternions import matrix_quaternion, quaternion_product
+from palpate.spatial.vectors import (
+    add,
+    add_scaled,
+    dot,
+    get3,
+    get9,
+    put3,
+    rotate,
+    rotate_back,
+    scale,
+    sub,
+)  # fmt: skip
+from palpate.world.state import load as load_world
+
+ZERO = (0.0, 0.0, 0.0)
+load_reach = block_loader((ReachArrays, False), (Guard, False), (PortEnergy, False), (EffectTable, False))
+
+
+@kernel
+def part3(x, at):
+    return (x[at], x[at + 1], x[at + 2])
+
+
+@kernel
+def part4(x, at):
+    return (x[at], x[at + 1], x[at + 2], x[at + 3])
+
+
+@kernel
+def put_part(x, at, values):
+    for r in range(len(values)):
+        x[at + r] = values[r]
+
+
+@kernel
+def conjugate(x):
+    return (x[0], -x[1], -x[2], -x[3])
+
+
+@kernel
+def place_hand(a, port):
+    """Where the reading puts the hand in the world."""
+    R, stretch = get9(a.frame, 0), a.number[SCALE]
+    x = part3(port.reading, POSITION.start)
+    put3(a.vector, HIP, add(get3(a.frame_origin, 0), rotate(R, scale(stretch, x))))
+    put3(a.vector, HIP_VELOCITY, rotate(R, scale(stretch, part3(port.reading, VELOCITY.start))))
+    put_part(a.turn, ORIENTATION, quaternion_product(part4(a.frame_turn, 0), part4(port.reading, QUATERNION.start)))
+
+
+@kernel
+def touched_body(m, proxy, hip, reach):
+    """(body, point): what the proxy touches, or what is nearest within `reach`; WORLD if nothing there can move."""
+    g, _, _, s = load_proxy(proxy)
+    body, point = WORLD, hip
+    if s.integer[CONTACTS] > 0:
+        body, point = s.contact_body[0], get3(s.contact_point, 0)
+    else:
+        shape = nearest_of_all(proxy, hip[0], hip[1], hip[2], 0)
+        if shape >= 0 and s.hit[1, 0] < reach:
+            body, point = g.body[shape], (s.hit[1, 4], s.hit[1, 5], s.hit[1, 6])
+    return (body, point) if m.body_link[body] != WORLD else (WORLD, point)
+
+
+@kernel
+def take_hold(m, w, a, body, point):
+    """Remember the point in body axes, and how hand and body are to each other, so that nothing jumps."""
+    R, origin = body_frame(m, w, body)
+    hip = get3(a.vector, HIP)
+    there = add(get3(w.origin, m.root[m.body_link[body]]), origin)
+    put3(a.vector, AT_BODY, rotate_back(R, sub(point, there)))
+    put3(a.vector, OFFSET, sub(point, hip))
+    put_part(a.turn, HELD_TURN, quaternion_product(conjugate(part4(a.turn, ORIENTATION)), matrix_quaternion(R)))
+    a.integer[HELD] = body
+
+
+@kernel
+def let_go(a, proxy):
+    """Hold nothing; the proxy begins anew where the hand then is."""
+    a.integer[HELD] = WORLD
+    _, _, _, s = load_proxy(proxy)
+    s.integer[PLACED] = 0
+    put3(a.vector, BODIES_FORCE, ZERO)
+    put3(a.vector, POINT, get3(a.vector, HIP))
+
+
+@kernel
+def choose_hold(m, w, a, proxy, pressed):
+    """Take hold, go on, or let go."""
+    if a.integer[MODE] == TOOL:
+        if a.integer[HELD] == WORLD:
+            body = a.integer[TOOL_BODY]
+            _, _, point, _, _ = held_point(m, w, body, ZERO)
+            take_hold(m, w, a, body, point)
+        return
+    wants = pressed and a.integer[MODE] == PULL
+    if wants and a.integer[HELD] == WORLD:
+        body, point = touched_body(m, proxy, get3(a.vector, HIP), a.number[GRAB_M])
+        if body != WORLD:
+            take_hold(m, w, a, body, point)
+    elif not wants and a.integer[HELD] != WORLD:
+        let_go(a, proxy)
+
+
+@kernel
+def hold_body(m, w, s, a, e, dt, acting):
+    """(force, torque) on the hand from the body it holds, world axes; the body gets the opposite, weighted."""
+    body, weight = a.integer[HELD], a.number[WEIGHT]
+    link = m.body_link[body]
+    lever, p, point, velocity, spin = held_point(m, w, body, get3(a.vector, AT_BODY))
+    target = add(get3(a.vector, HIP), get3(a.vector, OFFSET))
+    stiffness, strength = a.number[STIFFNESS_N_M], a.number[BODY_FORCE_N]
+    mass = effective_mass(point_mobility(m, w, link, p))
+    force, capped = pull(stiffness, mass, strength / stiffness, target, get3(a.vector, HIP_VELOCITY), point, velocity)
+    a.integer[CAPPED] += capped
+    force, _ = limit_norm(force, strength)
+    torque = ZERO
+    if a.number[STIFFNESS_NM_RAD] > 0.0:
+        R, _ = body_frame(m, w, body)
+        wanted = quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN))
+        torque = turn(a.number[STIFFNESS_NM_RAD], effective_mass(turn_mobility(m, w, link)), wanted, R, spin)
+    if acting:
+        push_body(s.wrenches, s.integer, body, lever, force, torque)
+        give(e, COUPLING, (dot(force, velocity) + dot(torque, spin)) * dt)
+    put3(a.vector, POINT, point)
+    put3(a.vector, BODIES_FORCE, force)
+    return scale(-1.0 / weight, force), scale(-1.0 / weight, torque)
+
+
+@kernel
+def softened(m, w, body, point, normal, stiffness, damping, dt):
+    """F / F_explicit of a spring against a body of small mass, taken at the end of the step."""
+    link = m.body_link[body]
+    if link == WORLD:
+        return 1.0
+    p = sub(point, get3(w.origin, m.root[link]))
+    mobility = dot(normal, push_response(m, w, link, p, normal))
+    return 1.0 / (1.0 + (stiffness * dt + damping) * dt * max(mobility, 0.0))
+
+
+@kernel
+def touch_bodies(m, w, s, a, e, proxy, dt, acting):
+    """Force on the hand from the proxy's contacts, world axes; the bodies get the opposite, weighted."""
+    x, v, weight = get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), a.number[WEIGHT]
+    contacts = update_proxy(proxy, x[0], x[1], x[2], v[0], v[1], v[2], dt)
+    _, _, f, q = load_proxy(proxy)
+    on_hand, on_bodies = ZERO, ZERO
+    for k in range(contacts):
+        body, point, shape = q.contact_body[k], get3(q.contact_point, k), q.contact_shape[k]
+        share = softened(
+            m, w, body, point, get3(q.contact_normal, k), weight * f.stiffness[shape], weight * f.damping[shape], dt
+        )
+        on_hand = add_scaled(on_hand, -share, get3(q.contact_force, k))
+        force = scale(weight * share, get3(q.contact_force, k))
+        on_bodies = add(on_bodies, force)
+        if acting and m.body_link[body] != WORLD:
+            R, origin = body_frame(m, w, body)
+            there = add(get3(w.origin, m.root[m.body_link[body]]), origin)
+            lever = sub(point, there)
+            _, _, _, velocity, _ = held_point(m, w, body, rotate_back(R, lever))
+            push_body(s.wrenches, s.integer, body, lever, force, ZERO)
+            give(e, SURFACES, dot(force, velocity) * dt)
+    put3(a.vector, POINT, (q.position[0], q.position[1], q.position[2]))
+    put3(a.vector, BODIES_FORCE, on_bodies)
+    return on_hand
+
+
+@kernel
+def watch_energy(a, port, e):
+    """(displacement, rotation) of the device since the last tick, and what the forces held meanwhile did."""
+    x, turned = part3(port.reading, POSITION.start), part4(port.reading, QUATERNION.start)
+    moved, rotation = ZERO, ZERO
+    if a.integer[STARTED]:
+        moved = sub(x, get3(a.vector, LAST))
+        rotation = rotation_between(part4(a.turn, LAST_TURN), turned)
+        observe(e, HAND, part3(port.command, 0), moved)
+        observe_turn(e, HAND_TURN, part3(port.command, 3), rotation)
+    put3(a.vector, LAST, x)
+    put_part(a.turn, LAST_TURN, turned)
+    a.integer[STARTED] = 1
+    return moved, rotation
+
+
+@kernel
+def keep_passive(a, e, port, force, moved, dt):
+    """The wanted force, device frame, after the passivity controller or the energy bound, if one is on."""
+    if a.integer[PASSIVITY] == CONTROLLER:
+        return control(e, HAND, force, moved, a.number[DEVICE_MASS], dt)
+    if a.integer[PASSIVITY] == BOUNDING:
+        return bound(part3(port.command, 0), force, moved, a.number[DAMPING], dt)
+    return force
+
+
+@kernel
+def note_age(a, port, now_s):
+    """From the sample to the force just written."""
+    now = 1e-9 * monotonic_ns(a.clock) if a.integer[REAL_TIME] else now_s
+    a.number[AGE_S] = now - port.number[SAMPLED_S]
+    if a.number[AGE_S] > a.number[OLDEST_S]:
+        a.number[OLDEST_S] = a.number[AGE_S]
+
+
+@routine
+def reach(address):
+    """One tick of a device, as its integer[DOING] says: RESTING (no force), FEELING (none on bodies) or ACTING."""
+    a, g, e, f = load_reach(address)
+    port = load_port(a.port)[0]
+    m, w, _, _, _, s = load_world(a.world)
+    now_s, late_s, dt, doing = a.number[NOW_S], a.number[LATE_S], a.number[DT_S], a.integer[DOING]
+    if a.integer[ENGAGE]:
+        a.integer[ENGAGE], a.integer[STARTED], f.integer[FAILED] = 0, 0, -1
+        engage(g)
+    port.number[PORT_NOW_S], port.number[PORT_DT_S] = now_s, dt
+    status = call_routine(a.sample, a.port)
+    place_hand(a, port)
+    moved, _ = watch_energy(a, port, e)
+    R = get9(a.frame, 0)
+    force, torque = ZERO, ZERO
+    proxy, resting = a.proxy, doing == RESTING or status < OK
+    if resting:
+        let_go(a, proxy)
+    else:
+        choose_hold(m, w, a, proxy, port.integer[BUTTONS] & 1)
+        if a.integer[HELD] != WORLD:
+            force, torque = hold_body(m, w, s, a, e, dt, doing == ACTING)
+        else:
+            force = touch_bodies(m, w, s, a, e, proxy, dt, doing == ACTING)
+        felt = effects_force(f, get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), now_s)
+        if not (felt[0] == felt[0] and felt[1] == felt[1] and felt[2] == felt[2]):
+            status = LAW_FAILED
+        force = keep_passive(a, e, port, rotate_back(R, add(force, felt)), moved, dt)
+        torque = rotate_back(R, torque)
+    velocity, spin = part3(port.reading, VELOCITY.start), part3(port.reading, SPIN.start)
+    put3(a.vector, FELT, rotate(R, force))
+    force, torque = guard(g, force, torque, velocity, spin, status, late_s, dt)
+    if resting and g.integer[CAUSE] == NO_FAULT:  # when force comes back, it does so from nothing
+        engage(g)
+    put_part(port.command, 0, force)
+    put_part(port.command, 3, torque)
+    sent = call_routine(a.send, a.port)
+    a.integer[STATUS] = sent if status == OK else status
+    put3(a.vector, SENT, rotate(R, force))
+    put3(a.vector, TORQUE_SENT, rotate(R, torque))
+    note_age(a, port, now_s)
+    return a.integer[STATUS]

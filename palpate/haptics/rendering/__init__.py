@@ -1,0 +1,1 @@
+"""What a hand feels: the virtual proxy on every shape and mesh, surfaces with friction, textures.  Sees no device."""

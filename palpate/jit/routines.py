@@ -1,0 +1,73 @@
+"""Routines: functions of one address, compiled to C functions, that a tick calls without knowing them.
+
+A device, real or simulated, is reached by two of them.  The address is that of a Block, whose first part the tick
+knows too; the rest is the routine's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from llvmlite import ir
+from numba import extending, types
+from numba.core import sigutils
+
+from palpate.jit.decorators import DISABLED, OPTIONS
+from palpate.jit.shared import Callback, reached_by
+
+SIGNATURE = "int64(intp)"
+_plain: list[Callable[[Any], int]] = []  # without the compiler an address is a place in this list, and one
+
+
+class Routine:
+    """A compiled C function int64(address); made by `routine`.  Calling it runs the compiled code."""
+
+    def __init__(self, function: Callable[[Any], int]) -> None:
+        self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
+
+    @cached_property
+    def _callback(self) -> Any:
+        for each in reached_by(self.function):
+            each.link()
+        callback = Callback(self.function, sigutils.normalize_signature(SIGNATURE), {}, dict(OPTIONS))
+        callback.enable_caching()
+        callback.compile()
+        return callback
+
+    @cached_property
+    def address(self) -> int:
+        """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
+        if DISABLED:
+            _plain.append(self.function)
+            return len(_plain)
+        return int(self._callback.address)
+
+    def __call__(self, block: Any) -> int:
+        if DISABLED:
+            return int(self.function(block))
+        return int(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_ssize_t)(self.address)(block))
+
+
+@extending.intrinsic
+def call_routine(typingctx, address, block):
+    """What the routine at an address returns for a Block's address."""
+
+    def codegen(context, builder, signature, args):
+        kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        return builder.call(builder.inttoptr(args[0], kind.as_pointer()), [args[1]])
+
+    return types.int64(types.intp, types.intp), codegen
+
+
+def routine(function: Callable[[Any], int]) -> Routine:
+    """Decorator: function(address of a Block) -> int64 as a routine; it may call kernels, not allocate or raise."""
+    return Routine(function)
+
+
+if DISABLED:
+
+    def call_routine(address, block):
+        return _plain[address - 1](block)

@@ -1,0 +1,92 @@
+"""Things to feel, and how far a point is from them by their definitions: what the tests of rendering are made of."""
+
+from pathlib import Path
+
+import numpy as np
+
+import palpate as pp
+
+
+def body(name: str, *shapes: pp.Shape, fixed: bool = True, at: pp.Transform | None = None) -> pp.MultiBody:
+    """One body that stands where `at` says, or floats."""
+    kind, place = ("fixed", at or pp.Transform()) if fixed else ("free", pp.Transform())
+    part = pp.Body(name, mass=1.0, inertia=(0.01, 0.01, 0.01), shapes=shapes)
+    return pp.MultiBody(name, (part,), (pp.Joint(f"{name}_joint", kind, "world", name, placement=place),))
+
+
+def icosphere(subdivisions: int, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices and 20 * 4^subdivisions triangles."""
+    import trimesh
+
+    ball = trimesh.creation.icosphere(subdivisions=subdivisions, radius=radius)
+    return np.array(ball.vertices), np.array(ball.faces)
+
+
+def star(radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """A closed mesh of 80 triangles with spikes and notches: every other corner is pulled halfway in."""
+    vertices, triangles = icosphere(1, radius)
+    return vertices * np.where(np.arange(len(vertices)) % 2, 1.0, 0.5)[:, None], triangles
+
+
+def write_mesh(path: Path, vertices: np.ndarray, triangles: np.ndarray, convex: bool | None = False) -> pp.Shape:
+    """The shape of a mesh, written as an .obj file."""
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices, dtype=float).tolist()]
+    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in np.asarray(triangles).tolist()]
+    path.write_text("\n".join(lines) + "\n")
+    return pp.Shape("mesh", (1.0, 1.0, 1.0), mesh=path, convex=convex)
+
+
+BOX_TRIANGLES = np.array(
+    [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6),
+     (1, 3, 5), (3, 7, 5)])  # fmt: skip
+
+
+def box_vertices(x: float, y: float, z: float) -> np.ndarray:
+    """Corners of a box of full edges x, y, z; BOX_TRIANGLES are its triangles."""
+    return np.array([(i, j, k) for k in (-z / 2, z / 2) for j in (-y / 2, y / 2) for i in (-x / 2, x / 2)])
+
+
+def grid(n: int, size: float, height) -> tuple[np.ndarray, np.ndarray]:
+    """A sheet of n x n squares over `size` metres, its front up; height(x, y)."""
+    ticks = np.linspace(-size / 2, size / 2, n + 1)
+    vertices = np.array([(x, y, height(x, y)) for x in ticks for y in ticks])
+    squares = [(i * (n + 1) + j, (i + 1) * (n + 1) + j) for i in range(n) for j in range(n)]
+    return vertices, np.array([t for a, b in squares for t in ((a, b, b + 1), (a, b + 1, a + 1))])
+
+
+def primitive_gap(shape: pp.Shape, point: np.ndarray) -> float:
+    """Signed distance of a point of the shape's frame from the surface of a primitive, by its definition."""
+    q, size = np.asarray(point, dtype=float), shape.size
+    if shape.kind == "plane":
+        return float(q[2])
+    if shape.kind == "sphere":
+        return float(np.linalg.norm(q) - size[0])
+    if shape.kind == "capsule":
+        h = 0.5 * size[1]
+        return float(np.linalg.norm(q - [0.0, 0.0, np.clip(q[2], -h, h)]) - size[0])
+    if shape.kind == "box":
+        d = np.abs(q) - 0.5 * np.array(size)
+    else:  # cylinder
+        d = np.array([np.hypot(q[0], q[1]) - size[0], abs(q[2]) - 0.5 * size[1]])
+    return float(np.linalg.norm(np.maximum(d, 0.0)) + min(d.max(), 0.0))
+
+
+def hull_gap(vertices: np.ndarray, triangles: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """How far points (n, 3) are outside a convex solid, at least: over its faces, the largest height (n,)."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    n = np.cross(b - a, c - a)
+    n /= np.linalg.norm(n, axis=1, keepdims=True)
+    return (points @ n.T - np.einsum("ij,ij->i", n, a)).max(axis=1)
+
+
+def pushing(rng: np.random.Generator, n: int, centre, spread: float, step: float) -> np.ndarray:
+    """A hand that wanders (n, 3): to random goals around `centre`, at most `step` metres an update."""
+    path, here = np.empty((n, 3)), np.asarray(centre, dtype=float) + spread * np.array([0.0, 0.0, 2.0])
+    goal = here
+    for i in range(n):
+        if np.linalg.norm(goal - here) < step:
+            goal = np.asarray(centre) + spread * rng.uniform(-1.0, 1.0, 3)
+        way = goal - here
+        here = here + way * min(1.0, step * rng.uniform(0.2, 1.0) / max(np.linalg.norm(way), 1e-12))
+        path[i] = here
+    return path
