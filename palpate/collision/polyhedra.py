@@ -199,29 +199,22 @@ def tree(vertices: Floats, triangles: Ints) -> Tree:
 
 
 def _ridges(vertices: Floats, triangles: Ints, normals: Floats) -> tuple[Floats, Ints]:
-    """Normals across each edge (t, 9), and the bits of Geometry.owns."""
-    wings, owns = np.tile(normals, 3), np.zeros(len(triangles), dtype=np.int64)
-    across: dict[tuple[int, int], int] = {}
-    for t, corners in enumerate(triangles.tolist()):
-        for k in range(3):
-            across.setdefault((corners[k], corners[(k + 1) % 3]), t)
-    seen: set[int] = set()
-    for t, corners in enumerate(triangles.tolist()):
-        for k in range(3):
-            a, b = corners[k], corners[(k + 1) % 3]
-            if a not in seen:
-                seen.add(a)
-                owns[t] |= OWNS_CORNER << k
-            other = across.get((b, a))
-            if other is None:  # an open border: it sticks out
-                owns[t] |= OWNS_EDGE << k | RIDGE << k
-                continue
-            wings[t, 3 * k : 3 * k + 3] = normals[other]
-            if t < other:
-                owns[t] |= OWNS_EDGE << k
-            # the neighbour bends back if its normal leans away across the edge
-            out = np.cross(vertices[b] - vertices[a], normals[t])
-            lean = normals[other] @ out / (np.linalg.norm(out) or 1.0)
-            if lean > RIDGE_ANGLE:
-                owns[t] |= RIDGE << k
-    return wings, owns
+    """Normals across each edge (t, 9), and the bits of Geometry.owns.  Edge k goes from corner a to the next, b."""
+    n, a, b = len(vertices), triangles, np.roll(triangles, -1, axis=1)  # (t, 3)
+    # the first triangle that has this edge the other way round; one that nobody has is an open border
+    edges, first = np.unique(a * n + b, return_index=True)
+    at = np.minimum(np.searchsorted(edges, b * n + a), len(edges) - 1)
+    border = edges[at] != b * n + a
+    me = np.arange(len(triangles))[:, None]
+    other = np.where(border, me, first[at] // 3)
+    wings = normals[other]  # (t, 3, 3)
+    # the neighbour bends back if its normal leans away across the edge
+    out = np.cross(vertices[b] - vertices[a], normals[:, None, :])
+    length = np.linalg.norm(out, axis=2)
+    lean = np.einsum("tkj,tkj->tk", wings, out) / np.where(length > 0.0, length, 1.0)
+    corner = np.zeros(triangles.size, dtype=bool)
+    corner[np.unique(a, return_index=True)[1]] = True  # where each vertex comes first
+    bits = np.array([1, 2, 4])
+    owns = OWNS_CORNER * corner.reshape(-1, 3) + OWNS_EDGE * (border | (me < other))
+    owns = owns + RIDGE * (border | (lean > RIDGE_ANGLE))
+    return wings.reshape(-1, 9), (owns * bits).sum(axis=1)

@@ -8,7 +8,7 @@ from palpate.conventions import WORLD
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get6, scale
 
-X, Y, Z, ZERO = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+ZERO, ZERO6 = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -55,14 +55,33 @@ def twist_response(m, w, link, direction):
 
 
 @kernel
+def put_column(W, k, x):
+    """W with column k of the matrix taken from x."""
+    if k == 0:
+        return (x[0], W[1], W[2], x[1], x[2], W[5])
+    if k == 1:
+        return (W[0], x[1], W[2], W[3], W[4], x[2])
+    return (W[0], W[1], x[2], W[3], W[4], W[5])
+
+
+@kernel
+def unit(k):
+    return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+
+
+@kernel
 def point_mobility(m, w, link, p):
     """W (3x3, symmetric: xx, yy, zz, xy, xz, yz) [1/kg] of point p of a link."""
-    x, y, z = push_response(m, w, link, p, X), push_response(m, w, link, p, Y), push_response(m, w, link, p, Z)
-    return (x[0], y[1], z[2], x[1], x[2], y[2])
+    W = ZERO6
+    for k in range(3):  # a loop, so that the response is compiled once
+        W = put_column(W, k, push_response(m, w, link, p, unit(k)))
+    return W
 
 
 @kernel
 def turn_mobility(m, w, link):
     """The same for turning [1/(kg m^2)]."""
-    x, y, z = twist_response(m, w, link, X), twist_response(m, w, link, Y), twist_response(m, w, link, Z)
-    return (x[0], y[1], z[2], x[1], x[2], y[2])
+    W = ZERO6
+    for k in range(3):
+        W = put_column(W, k, twist_response(m, w, link, unit(k)))
+    return W

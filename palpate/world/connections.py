@@ -37,8 +37,8 @@ def connection_rows(m, w, c, s, r):
         row = begin_row(r, POINT, a, b)
         if row < 0:
             return
-        put_point(m, w, r, row, 0, a, pa, X, Y, Z)
-        put_point(m, w, r, row, 1, b, pb, X, Y, Z)
+        for side in range(2):
+            put_point(m, w, r, row, side, b if side else a, pb if side else pa, X, Y, Z)
         put3(r.push, row, scale(share, sub(pa, pb)))
         recall(r, row, connection_key(k, 0))
         if s.joined_kind[k] != WELDED:

@@ -11,11 +11,11 @@ from palpate.contact.project import SHARE
 from palpate.contact.rows import DRY, LIMIT
 from palpate.contact.warm import joint_key, recall
 from palpate.dynamics.coordinates import quaternion_at
-from palpate.jit import kernel
+from palpate.jit import kernel, shared
 from palpate.model.model import CHAIN, FREE, REVOLUTE, SPHERICAL
 from palpate.spatial.quaternions import quaternion_log, quaternion_product
 from palpate.spatial.vectors import get3, get6, scale
-from palpate.world.state import DT_S
+from palpate.world.state import DT_S, load
 
 ZERO = (0.0, 0.0, 0.0)
 LOWER, UPPER, RUBBING = 0, 1, 2  # what a row of a joint is for
@@ -80,9 +80,10 @@ def dual_axis(m, w, s, i, k):
     return get3(s.dual, last), (s.dual[last, 3], s.dual[last, 4], s.dual[last, 5])
 
 
-@kernel
-def add_joint_row(m, w, s, r, kind, i, k, what):
+@shared("int64(intp, int64, int64, int64, int64)")
+def add_joint_row(address, kind, i, k, what):
     """A row on axis k of link i, what as in `joint_key`; at its upper end the rate is read backwards."""
+    m, w, _, _, r, s = load(address)
     sign = -1.0 if what == UPPER else 1.0
     row = begin_row(r, kind, m.parent[i], i)
     if row >= 0:
@@ -95,7 +96,7 @@ def add_joint_row(m, w, s, r, kind, i, k, what):
 
 
 @kernel
-def joint_rows(m, w, s, r):
+def joint_rows(address, m, s, r):
     """Rows of joints near or beyond their ends, and of joints with dry friction."""
     dt = s.number[DT_S]
     for i in range(1, m.parent.shape[0]):
@@ -103,7 +104,7 @@ def joint_rows(m, w, s, r):
             continue
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             if s.dry[k] > 0.0:
-                row = add_joint_row(m, w, s, r, DRY, i, k, RUBBING)
+                row = add_joint_row(address, DRY, i, k, RUBBING)
                 if row >= 0:
                     r.bound[row] = dt * s.dry[k]
             if m.kind[i] != CHAIN:
@@ -113,7 +114,7 @@ def joint_rows(m, w, s, r):
             for side in range(2):
                 gap = q - s.lower[k] if side == LOWER else s.upper[k] - q
                 if gap < near:
-                    row = add_joint_row(m, w, s, r, LIMIT, i, k, side)
+                    row = add_joint_row(address, LIMIT, i, k, side)
                     if row >= 0:
                         r.offset[row, 0] = max(gap, 0.0) / dt
                         r.push[row, 0] = SHARE * max(-gap - SLOP_RAD, 0.0) / dt

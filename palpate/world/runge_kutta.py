@@ -75,7 +75,7 @@ def runge_kutta_steps(address, n):
         begin_step(address)
         detect(s.collision, s.integer[FULL])
         clear_rows(m, r)
-        joint_rows(m, w, s, r)
+        joint_rows(address, m, s, r)
         connection_rows(m, w, c, s, r)
         if c.count[COUNT] or r.integer[N_ROWS]:
             if not end_step(address):

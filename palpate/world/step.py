@@ -86,10 +86,23 @@ def point_velocity(m, w, link, point):
 
 
 @kernel
-def point_motion(m, w, link, point, v):
-    """Velocity of a point of a link under velocities v, with the axes of the beginning of the step."""
-    omega, u = link_twist(m, w, link, v)
-    return add(u, cross(omega, sub(point, get3(w.origin, m.root[link]))))
+def relative_velocity(m, w, a, b, point):
+    """Velocity of link b against link a at a point, at the beginning of the step."""
+    u = (0.0, 0.0, 0.0)
+    for side in range(2):  # loops here and below, so that each is compiled once
+        u = sub(point_velocity(m, w, b if side else a, point), u)
+    return u
+
+
+@kernel
+def relative_motion(m, w, a, b, point, v):
+    """The same under velocities v, with the axes of the beginning of the step."""
+    relative = (0.0, 0.0, 0.0)
+    for side in range(2):
+        link = b if side else a
+        omega, u = link_twist(m, w, link, v)
+        relative = sub(add(u, cross(omega, sub(point, get3(w.origin, m.root[link])))), relative)
+    return relative
 
 
 @kernel
@@ -103,21 +116,21 @@ def contact_rows(m, w, g, c, r, s):
             return
         n, point, gap = get3(c.normal, i), get3(c.point, i), c.gap[i]
         t1, t2 = tangents(n)
-        put_point(m, w, r, row, 0, a, point, n, t1, t2)
-        put_point(m, w, r, row, 1, b, point, n, t1, t2)
+        for side in range(2):
+            put_point(m, w, r, row, side, b if side else a, point, n, t1, t2)
         ma, mb = g.material[c.shape_a[i]], g.material[c.shape_b[i]]
         mu, sliding, e = s.mu_static[ma, mb], s.mu_sliding[ma, mb], s.restitution[ma, mb]
         offset = max(gap, 0.0) / dt
         recall(r, row, contact_key(c.shape_a[i], c.shape_b[i], c.feature[i]))
         if sliding < mu or e > 0.0 or s.laws[0] != 0 or s.laws[1] != 0:
-            u = sub(point_velocity(m, w, b, point), point_velocity(m, w, a, point))
+            u = relative_velocity(m, w, a, b, point)
             slip = in_frame(n, t1, t2, u)
             mu = friction_of(s.laws[0], mu, sliding, math.sqrt(slip[1] * slip[1] + slip[2] * slip[2]), r.lam[row, 0])
             if slip[0] < -BOUNCE_M_S and gap < -slip[0] * dt:  # meets within this step, and bounces
                 e = restitution_of(s.laws[1], e, -slip[0])
                 # the blow comes first, what else acts in this step afterwards: or a ball that rises from the blow would
                 # have been spared its weight, and win m g v dt at every bounce
-                free = sub(point_motion(m, w, b, point, s.v_next), point_motion(m, w, a, point, s.v_next))
+                free = relative_motion(m, w, a, b, point, s.v_next)
                 rebound = e * slip[0] - (dot(n, free) - slip[0])
                 if e > 0.0 and rebound < 0.0:
                     offset = min(offset, rebound)
@@ -220,7 +233,7 @@ def put_rows(address):
     contact_rows(m, w, g, c, r, s)
     if s.integer[FAULT] != VELOCITY_FAULT:
         return False
-    joint_rows(m, w, s, r)
+    joint_rows(address, m, s, r)
     connection_rows(m, w, c, s, r)
     return True
 
