@@ -14,6 +14,8 @@ which both sides get, so that a feather can be pushed without being blown up.
 a  ReachArrays (reach.py);  g  Guard;  e  PortEnergy;  f  EffectTable;  m, w, s  model, workspace and state of the World
 """
 
+import math
+
 from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame
 from palpate.dynamics.mobility import point_mobility, push_response, turn_mobility
@@ -77,7 +79,7 @@ from palpate.haptics.rendering.effects import FAILED, EffectTable, effects_force
 from palpate.haptics.rendering.nearest import nearest_of_all
 from palpate.haptics.rendering.proxy import update_proxy
 from palpate.haptics.rendering.tables import CONTACTS, PLACED, load_proxy
-from palpate.haptics.safety import limit_norm
+from palpate.haptics.safety import finite3, limit_norm
 from palpate.jit import block_loader, kernel
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import call_routine, routine
@@ -96,7 +98,8 @@ from palpate.spatial.vectors import (
 )  # fmt: skip
 from palpate.world.state import load as load_world
 
-ZERO = (0.0, 0.0, 0.0)
+ZERO, NAN3 = (0.0, 0.0, 0.0), (math.nan, math.nan, math.nan)
+LARGEST_SANE = 1e6  # [m, m/s, rad/s]: no honest device says more
 load_reach = block_loader((ReachArrays, False), (Guard, False), (PortEnergy, False), (EffectTable, False))
 
 
@@ -119,6 +122,15 @@ def put_part(x, at, values):
 @kernel
 def conjugate(x):
     return (x[0], -x[1], -x[2], -x[3])
+
+
+@kernel
+def is_readable(port):
+    """Whether every number of the reading is one, and none beyond all sense."""
+    sane = True
+    for k in range(port.reading.shape[0]):
+        sane = sane and abs(port.reading[k]) <= LARGEST_SANE  # a NaN fails this too
+    return sane
 
 
 @kernel
@@ -250,9 +262,9 @@ def touch_bodies(m, w, s, a, e, proxy, dt, acting):
 
 @kernel
 def watch_energy(a, port, e):
-    """(displacement, rotation) of the device since the last tick, and what the forces held meanwhile did."""
+    """Displacement of the device since the last tick; counts what the force and torque held meanwhile did."""
     x, turned = part3(port.reading, POSITION.start), part4(port.reading, QUATERNION.start)
-    moved, rotation = ZERO, ZERO
+    moved = ZERO
     if a.integer[STARTED]:
         moved = sub(x, get3(a.vector, LAST))
         rotation = rotation_between(part4(a.turn, LAST_TURN), turned)
@@ -261,7 +273,7 @@ def watch_energy(a, port, e):
     put3(a.vector, LAST, x)
     put_part(a.turn, LAST_TURN, turned)
     a.integer[STARTED] = 1
-    return moved, rotation
+    return moved
 
 
 @kernel
@@ -283,39 +295,47 @@ def note_age(a, port, now_s):
         a.number[OLDEST_S] = a.number[AGE_S]
 
 
+@kernel
+def feel(m, w, s, a, e, f, port, moved, dt):
+    """(force, torque, whether all laws gave numbers): what the hand is to feel, device frame; bodies are pushed."""
+    R, acting, torque = get9(a.frame, 0), a.integer[DOING] == ACTING, ZERO
+    choose_hold(m, w, a, a.proxy, port.integer[BUTTONS] & 1)
+    if a.integer[HELD] != WORLD:
+        force, torque = hold_body(m, w, s, a, e, dt, acting)
+    else:
+        force = touch_bodies(m, w, s, a, e, a.proxy, dt, acting)
+    effects = effects_force(f, get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), a.number[NOW_S])
+    force = keep_passive(a, e, port, rotate_back(R, add(force, effects)), moved, dt)
+    return force, rotate_back(R, torque), finite3(effects)
+
+
 @routine
 def reach(address):
     """One tick of a device, as its integer[DOING] says: RESTING (no force), FEELING (none on bodies) or ACTING."""
     a, g, e, f = load_reach(address)
     port = load_port(a.port)[0]
     m, w, _, _, _, s = load_world(a.world)
-    now_s, late_s, dt, doing = a.number[NOW_S], a.number[LATE_S], a.number[DT_S], a.integer[DOING]
+    dt = a.number[DT_S]
     if a.integer[ENGAGE]:
         a.integer[ENGAGE], a.integer[STARTED], f.integer[FAILED] = 0, 0, -1
         engage(g)
-    port.number[PORT_NOW_S], port.number[PORT_DT_S] = now_s, dt
+        let_go(a, a.proxy)
+    port.number[PORT_NOW_S], port.number[PORT_DT_S] = a.number[NOW_S], dt
     status = call_routine(a.sample, a.port)
-    place_hand(a, port)
-    moved, _ = watch_energy(a, port, e)
-    R = get9(a.frame, 0)
-    force, torque = ZERO, ZERO
-    proxy, resting = a.proxy, doing == RESTING or status < OK
+    readable, moved = is_readable(port), ZERO
+    if readable:
+        place_hand(a, port)
+        moved = watch_energy(a, port, e)
+    force, torque, velocity = ZERO, ZERO, part3(port.reading, VELOCITY.start) if readable else NAN3
+    resting = a.integer[DOING] == RESTING or status < OK or not readable or g.integer[CAUSE] != NO_FAULT
     if resting:
-        let_go(a, proxy)
+        let_go(a, a.proxy)
     else:
-        choose_hold(m, w, a, proxy, port.integer[BUTTONS] & 1)
-        if a.integer[HELD] != WORLD:
-            force, torque = hold_body(m, w, s, a, e, dt, doing == ACTING)
-        else:
-            force = touch_bodies(m, w, s, a, e, proxy, dt, doing == ACTING)
-        felt = effects_force(f, get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), now_s)
-        if not (felt[0] == felt[0] and felt[1] == felt[1] and felt[2] == felt[2]):
-            status = LAW_FAILED
-        force = keep_passive(a, e, port, rotate_back(R, add(force, felt)), moved, dt)
-        torque = rotate_back(R, torque)
-    velocity, spin = part3(port.reading, VELOCITY.start), part3(port.reading, SPIN.start)
+        force, torque, lawful = feel(m, w, s, a, e, f, port, moved, dt)
+        status = status if lawful else LAW_FAILED
+    R = get9(a.frame, 0)
     put3(a.vector, FELT, rotate(R, force))
-    force, torque = guard(g, force, torque, velocity, spin, status, late_s, dt)
+    force, torque = guard(g, force, torque, velocity, part3(port.reading, SPIN.start), status, a.number[LATE_S], dt)
     if resting and g.integer[CAUSE] == NO_FAULT:  # when force comes back, it does so from nothing
         engage(g)
     put_part(port.command, 0, force)
@@ -324,5 +344,5 @@ def reach(address):
     a.integer[STATUS] = sent if status == OK else status
     put3(a.vector, SENT, rotate(R, force))
     put3(a.vector, TORQUE_SENT, rotate(R, torque))
-    note_age(a, port, now_s)
+    note_age(a, port, a.number[NOW_S])
     return a.integer[STATUS]
