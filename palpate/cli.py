@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from palpate import __version__
@@ -250,15 +251,15 @@ class Devices:
 
         _list(DEVICES, "devices")
         console.print("\ndrivers, none of them tried on hardware yet:")
-        return _list({name: (where, f"{about}\n[dim]{availability(name)}[/]")
-                      for name, (where, about) in DRIVERS.items()}, "drivers")  # fmt: skip
+        return _list({name: (where, f"{about}\n{availability(name)}") for name, (where, about) in DRIVERS.items()},
+                     "drivers")  # fmt: skip
 
 
 def _list(registry: Registry, group: str) -> int:
     known = everything(registry, group)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, (_, line) in sorted(known.items()):
-        table.add_row(f"[bold]{name}[/]", line)
+        table.add_row(f"[bold]{name}[/]", escape(line))
     console.print(table)
     return 0
 

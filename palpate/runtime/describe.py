@@ -84,6 +84,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         ],
         "start": describe_start(engine),
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
+        "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],
         "frame": engine.frame_layout.describe(),
         "counters": list(COUNTERS),
         "lateness_edges_us": list(LATENESS_EDGES_US),

@@ -27,6 +27,8 @@ from palpate.spatial.placement import Transform
 if TYPE_CHECKING:
     from palpate.haptics.reach import Reach
 
+CLEAR_M, MOST_STEPS_UP = 0.03, 200  # of a device's middle from every surface, and the way up to look for it
+
 Say = Callable[[str], None]
 
 
@@ -96,8 +98,9 @@ def touch(
 
 
 def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
-    """The device's workspace over what the scene shows: its middle at the middle of what can be moved."""
+    """The device's workspace over what the scene shows: its middle above the middle of what can move, in the open."""
     from palpate.haptics.reach import Reach
+    from palpate.haptics.rendering.facade import Proxy
 
     model = scene.model
     poses = forward_kinematics(model, scene.world.q)
@@ -106,6 +109,12 @@ def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
     middle, size = 0.5 * (points.min(axis=0) + points.max(axis=0)), np.ptp(points, axis=0).max()
     reach_m = spec.workspace_radius_m if np.isfinite(spec.workspace_radius_m) else 0.5 * size
     scale = max(1.0, 0.5 * size / max(reach_m, 1e-3))
+    surroundings = Proxy(model)
+    surroundings.move(scene.world.q)
+    for _ in range(MOST_STEPS_UP):
+        if surroundings.nearest(middle).distance > CLEAR_M:
+            break
+        middle[2] += CLEAR_M
     return Reach(mode=mode, place=Transform(p=tuple(middle)), scale=float(scale))
 
 
