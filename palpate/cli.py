@@ -195,14 +195,16 @@ class Run:
     """Plug-ins: how long, in simulated time [s]; default: 10."""
     scene: Annotated[str | None, tyro.conf.arg(metavar="NAME")] = None
     """Plug-ins: run it in the world of this scene instead of its own."""
+    set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
+    """Experiments that take options, such as z-width: mass_kg=0.1 rate_hz=4000 method=controller."""
 
     def run(self) -> int:
         from palpate.experiments import plugins
         from palpate.experiments.report import run
 
         if plugins.is_plugin(self.experiment):
-            if self.out is not None:
-                raise ValueError("--out is for experiments; a plug-in writes what it likes itself")
+            if self.out is not None or self.set:
+                raise ValueError("--out and --set are for experiments; a plug-in writes what it likes itself")
             done = plugins.run_plugin(self.experiment, 10.0 if self.seconds is None else self.seconds, self.scene, say)
             say(f"{done.name}: {done.simulated_s:g} s in {done.steps} steps took {done.real_s:.2f} s; "
                 f"{done.contacts} contacts at the end")  # fmt: skip
@@ -210,7 +212,7 @@ class Run:
         if self.seconds is not None or self.scene is not None:
             raise ValueError("--seconds and --scene are for plug-ins; an experiment knows its own")
         out = self.out or Path("out") / self.experiment
-        report = run(self.experiment, out, say)
+        report = run(self.experiment, out, say, **dict(map(_option, self.set)))
         for claim in report.claims:
             mark = "[green]holds[/]" if claim.passed else "[red]FAILS[/]"
             low = "" if claim.low is None else f"{claim.low:g} <= "
@@ -253,6 +255,16 @@ class Devices:
         console.print("\ndrivers, none of them tried on hardware yet:")
         return _list({name: (where, f"{about}\n{availability(name)}") for name, (where, about) in DRIVERS.items()},
                      "drivers")  # fmt: skip
+
+
+def _option(text: str) -> tuple[str, float | str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
+    try:
+        return name, float(value)
+    except ValueError:
+        return name, value
 
 
 def _list(registry: Registry, group: str) -> int:

@@ -65,16 +65,18 @@ class Report:
         return bool(self.claims) and all(c.passed for c in self.claims)
 
 
-def run(name: str, out: Path, say: Callable[[str], None] = print) -> Report:
-    """Run an experiment by name into a folder; writes report.json even when a claim fails."""
+def run(name: str, out: Path, say: Callable[[str], None] = print, **options: float | str) -> Report:
+    """Run an experiment by name into a folder, with options it takes; writes report.json even when a claim fails."""
     function = registry.find(EXPERIMENTS, "experiments", name)
+    _check_options(name, function, options)
     out.mkdir(parents=True, exist_ok=True)
     report = Report(name, out, say)
     began = time.perf_counter()
-    function(report)
+    function(report, **options)
     seconds = time.perf_counter() - began
     document = {
         "experiment": name,
+        "options": options,
         "passed": report.passed,
         "claims": [asdict(c) for c in report.claims],
         "values": report.values,
@@ -85,3 +87,11 @@ def run(name: str, out: Path, say: Callable[[str], None] = print) -> Report:
     }
     (out / "report.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return report
+
+
+def _check_options(name: str, function: Callable[..., None], options: dict[str, float | str]) -> None:
+    takes = getattr(function, "options", ())
+    for option in options:
+        if option not in takes:
+            known = f"it takes {', '.join(takes)}" if takes else "it takes none"
+            raise ValueError(f"the experiment {name!r} has no option {option!r}; {known}")
