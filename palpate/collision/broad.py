@@ -44,7 +44,7 @@ def widest_axis(link, box_low, box_high, n):
 def sort_boxes(order, boxes, box_low, box_high, n, axis):
     """The order by the low ends along the axis, equal ones by number: one order, whatever it was before."""
     for gap in SHELL:
-        if gap < n or gap == 1:
+        if 4 * gap < n or gap == 1:  # a few are as quick without
             for i in range(gap, n):
                 mine = order[i]
                 low = box_low[mine, axis]

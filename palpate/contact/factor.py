@@ -5,6 +5,7 @@ K = sum J^T A J couples the slots of each row, Om those of each tree: a stack of
 block, those that fill in counted; `factor` and `substitute` are then plain block elimination, George & Liu 1981.
 
 block[i n + j]  place in N and K of the block between the i-th and j-th slot of the island, -1: none
+in_K            whether a block of K is not zero
 later           for each slot in the order of elimination, its neighbours that come after it
 """
 
@@ -109,6 +110,7 @@ def add_product(C, c, A, a, B, b, sign):
 def stiffness(r, begin, end, n):
     """K = sum J^T A J, A the 3 x 3 matrix of each row in MDE."""
     for k in range(r.integer[LATER]):
+        r.in_K[k] = 0
         for c in range(0, 36, 6):
             put_six(r.K, k, c, no_six())
     for k in range(begin, end):
@@ -126,6 +128,7 @@ def stiffness(r, begin, end, n):
                 s, a = r.slot[2 * i + side], 18 * side
                 if s:
                     at = r.block[r.local[s] * n + r.local[t]]
+                    r.in_K[at] = 1
                     for d in range(6):
                         row = plus_times(six(r.K, at, 6 * d), r.J[i, a + d], AJ_n)
                         row = plus_times(plus_times(row, r.J[i, a + 6 + d], AJ_1), r.J[i, a + 12 + d], AJ_2)
@@ -149,7 +152,7 @@ def system(r, slots_begin, n):
             at = r.table_at[s] + 6 * e
             for j in range(n):
                 source, goal = r.block[(base + e) * n + j], r.block[i * n + j]
-                if source < 0 or goal < 0:
+                if source < 0 or goal < 0 or r.in_K[source] == 0:
                     continue
                 for row in range(6):
                     x = six(r.N, goal, 6 * row)

@@ -89,6 +89,7 @@ class Rows(NamedTuple):
     later_begin: Ints1  # (n + 1,)
     later: Ints1  # (B / 2,)
     K: Floats2  # (B, 36) blocks of sum J^T M D E J
+    in_K: Ints1  # (B,) 1: that block is not zero
     N: Floats2  # (B, 36) blocks of 1 + Om K, then their factors
     F: Floats2  # (1, 36)
     # warm start: impulses of the last step by key
@@ -128,7 +129,7 @@ def rows(model: Model, capacity: int) -> Rows:
         MDE=zeros((C, 9)), order=ints(C), island=ints(C),
         group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
         local=ints(S), eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
-        K=zeros((B, 36)), N=zeros((B, 36)), F=zeros((1, 36)),
+        K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
         integer=ints(8), effort=ints(8), number=zeros(8),
     )  # fmt: skip
