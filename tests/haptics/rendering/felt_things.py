@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from collision import scenes
 
 import palpate as pp
 
@@ -30,28 +31,7 @@ def star(radius: float) -> tuple[np.ndarray, np.ndarray]:
 
 def write_mesh(path: Path, vertices: np.ndarray, triangles: np.ndarray, convex: bool | None = False) -> pp.Shape:
     """The shape of a mesh, written as an .obj file."""
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in np.asarray(vertices, dtype=float).tolist()]
-    lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in np.asarray(triangles).tolist()]
-    path.write_text("\n".join(lines) + "\n")
-    return pp.Shape("mesh", (1.0, 1.0, 1.0), mesh=path, convex=convex)
-
-
-BOX_TRIANGLES = np.array(
-    [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6),
-     (1, 3, 5), (3, 7, 5)])  # fmt: skip
-
-
-def box_vertices(x: float, y: float, z: float) -> np.ndarray:
-    """Corners of a box of full edges x, y, z; BOX_TRIANGLES are its triangles."""
-    return np.array([(i, j, k) for k in (-z / 2, z / 2) for j in (-y / 2, y / 2) for i in (-x / 2, x / 2)])
-
-
-def grid(n: int, size: float, height) -> tuple[np.ndarray, np.ndarray]:
-    """A sheet of n x n squares over `size` metres, its front up; height(x, y)."""
-    ticks = np.linspace(-size / 2, size / 2, n + 1)
-    vertices = np.array([(x, y, height(x, y)) for x in ticks for y in ticks])
-    squares = [(i * (n + 1) + j, (i + 1) * (n + 1) + j) for i in range(n) for j in range(n)]
-    return vertices, np.array([t for a, b in squares for t in ((a, b, b + 1), (a, b + 1, a + 1))])
+    return pp.Shape("mesh", (1.0, 1.0, 1.0), mesh=scenes.write_mesh(path, vertices, triangles), convex=convex)
 
 
 def primitive_gap(shape: pp.Shape, point: np.ndarray) -> float:

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from felt_things import BOX_TRIANGLES, body, box_vertices, icosphere, pushing, write_mesh
+from collision.scenes import BOX_TRIANGLES, box_vertices
+from felt_things import body, icosphere, pushing, write_mesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

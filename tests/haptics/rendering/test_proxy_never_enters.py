@@ -2,18 +2,8 @@
 
 import numpy as np
 import pytest
-from felt_things import (
-    BOX_TRIANGLES,
-    body,
-    box_vertices,
-    grid,
-    hull_gap,
-    icosphere,
-    primitive_gap,
-    pushing,
-    star,
-    write_mesh,
-)
+from collision.scenes import BOX_TRIANGLES, box_vertices, grid
+from felt_things import body, hull_gap, icosphere, primitive_gap, pushing, star, write_mesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
