@@ -166,15 +166,18 @@ class Export:
     """A recording that `palpate touch` made."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Where to; default: beside the recording."""
-    format: Literal["csv", "parquet", "trajectory"] = "csv"
-    """trajectory: joint positions and velocities over time as JSON, in the manner of ROS."""
+    format: Literal["csv", "parquet", "trajectory", "hand"] = "csv"
+    """trajectory: joint positions and velocities over time as JSON, in the manner of ROS.  hand: what the first device
+    did, for `--device playback:FILE`."""
     everything: bool = False
     """Also the poses of all bodies and the lateness histogram."""
 
     def run(self) -> int:
         from palpate.record.export import export
 
-        out = self.out or self.file.with_suffix({"trajectory": ".json"}.get(self.format, f".{self.format}"))
+        out = self.out or self.file.with_suffix(
+            {"trajectory": ".json", "hand": ".hand.csv"}.get(self.format, f".{self.format}")
+        )
         with console.status("exporting ...") as status:
             rows = export(self.file, out, self.format, self.everything,
                           lambda part: status.update(f"exporting ... {100 * part:.0f} %"))  # fmt: skip

@@ -1,8 +1,8 @@
-"""File -> what other programs read: CSV, Parquet, joint trajectory.
+"""File -> what other programs read: CSV, Parquet, joint trajectory; and the hand of a device, to be played back.
 
 CSV and Parquet have one row for each frame and the same columns; numbers are written so that they read back as the
 same bits.  The trajectory is the message trajectory_msgs/JointTrajectory of ROS as JSON, of the last run: from the
-last reset on, without pauses.
+last reset on, without pauses.  So is the hand, of the first device, in world axes: `playback:FILE` plays it again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field
 from palpate.record import RecordError
 from palpate.record.reader import Recording
 
-FORMATS = ("csv", "parquet", "trajectory")
+FORMATS = ("csv", "parquet", "trajectory", "hand")
 FIRST = ("time_s", "tick", "wall_ns", "state")  # columns that come first
 DERIVED = ("pose", "lateness")  # left out unless everything is asked for: long, and follow from the rest
 AXES = ("x", "y", "z")
@@ -54,6 +54,8 @@ def export(
             return _csv(recording, Path(out), everything, progress)
         if format == "parquet":
             return _parquet(recording, Path(out), everything, progress)
+        if format == "hand":
+            return _hand(recording, Path(out), progress)
         return _trajectory(recording, Path(out), progress)
 
 
@@ -83,7 +85,9 @@ def _labels(recording: Recording, field: Field) -> list[str]:
     if field.name == "energy" and n == len(ENERGIES):
         return [f"energy_{part}" for part in ENERGIES]
     if field.name.startswith("device_"):
-        return [f"device{k}.{label}" for k in range(recording.layout.shape[field.name][0]) for label in _of_device(field)]
+        return [
+            f"device{k}.{label}" for k in range(recording.layout.shape[field.name][0]) for label in _of_device(field)
+        ]
     if n == len(AXES) and field.kind == "f":
         return [f"{field.name}_{axis}" for axis in AXES]
     return [f"{field.name}.{i}" for i in range(n)]
@@ -148,7 +152,7 @@ def _trajectory(recording: Recording, out: Path, progress: Progress | None) -> i
     if not layout.length.get("q") == layout.length.get("v") == len(joints) or not joints:
         raise RecordError("a joint trajectory needs joints with one coordinate each; export CSV instead")
     q, v = (slice(layout.offset[name], layout.offset[name] + len(joints)) for name in ("q", "v"))
-    clock = Column("time_s", layout.offset["time_s"], "f")
+    clock = _clock(recording)
     begin = _last_reset(recording, clock)
     points, at, start, last = 0, 0, 0.0, -np.inf
     with open(out, "w", encoding="utf-8") as file:
@@ -165,6 +169,27 @@ def _trajectory(recording: Recording, out: Path, progress: Progress | None) -> i
             at += len(block)
         file.write("\n]}\n")
     return points
+
+
+def _hand(recording: Recording, out: Path, progress: Progress | None) -> int:
+    from palpate.haptics.devices.playback import HandRecording, write_recording
+
+    layout = recording.layout
+    if not layout.length.get("device_position"):
+        raise RecordError("no device was part of this session, only the page's pointer; there is no hand to export")
+    words = np.concatenate(list(_blocks(recording, progress)))[_last_reset(recording, _clock(recording)) :]
+    floats, at = words.view(np.float64), layout.offset
+    moving = np.concatenate(([True], np.diff(floats[:, at["time_s"]]) > 0.0))
+    words, floats = words[moving], floats[moving]
+    position, turned = (
+        floats[:, at[name] : at[name] + n] for name, n in (("device_position", 3), ("device_quaternion", 4))
+    )
+    write_recording(out, HandRecording(floats[:, at["time_s"]], position, turned, words[:, at["device_buttons"]]))
+    return len(words)
+
+
+def _clock(recording: Recording) -> Column:
+    return Column("time_s", recording.layout.offset["time_s"], "f")
 
 
 def _last_reset(recording: Recording, clock: Column) -> int:

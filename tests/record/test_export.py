@@ -125,3 +125,26 @@ def test_each_device_has_columns_of_its_own(tmp_path):
     for k in (0, 1):
         assert {f"device{k}.held", f"device{k}.age_s", f"device{k}.force_z", f"device{k}.quaternion_w"} <= set(names)
         assert {f"device{k}.counters_clamped", f"device{k}.energy_coupling"} <= set(names)
+
+
+def test_the_hand_of_a_device_can_be_played_back(tmp_path):
+    from palpate.haptics.devices.playback import read_recording
+
+    words, at = frames(30, HUMANOID), HUMANOID.offset
+    floats = words.view(np.float64)
+    floats[:, at["device_position"] : at["device_position"] + 3] = np.arange(90).reshape(30, 3) * 1e-3
+    floats[:, at["device_quaternion"] : at["device_quaternion"] + 4] = (0.0, 1.0, 0.0, 0.0)
+    words[:, at["device_buttons"]] = np.arange(30) >= 20
+    floats[:10, at["time_s"]] += 5.0  # a run before the last reset
+    file = recording(tmp_path / "a.mcap", words, HUMANOID)
+    assert export(file, tmp_path / "hand.csv", "hand") == 20
+    hand = read_recording(tmp_path / "hand.csv")
+    assert np.array_equal(hand.time_s, np.arange(10, 30) * 1e-3)
+    assert np.array_equal(hand.position_m, floats[10:, at["device_position"] : at["device_position"] + 3])
+    assert (hand.quaternion == (0.0, 1.0, 0.0, 0.0)).all()
+    assert np.array_equal(hand.buttons, np.arange(10, 30) >= 20)
+
+
+def test_without_a_device_there_is_no_hand_to_export(tmp_path):
+    with pytest.raises(RecordError, match="no device was part of this session"):
+        export(recording(tmp_path / "a.mcap", frames(5)), tmp_path / "hand.csv", "hand")
