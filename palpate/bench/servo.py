@@ -1,7 +1,8 @@
 """`palpate bench servo`: does the loop hold its rate, and how old are hands and frames when they arrive?
 
-The arm is simulated and published every tick.  Rows: each rate, alone and beside a Python process that keeps a core
-busy, with SCHED_FIFO where it is permitted and without.  Lateness: from a tick's due time to its beginning.
+The arm is simulated and published every tick: each rate, alone and beside a Python process that keeps a core busy, with
+SCHED_FIFO where it is permitted and without.  Then whole scenes under a hand (touched.py), and what one update of the
+proxy takes (rendering.py).  Lateness: from a tick's due time to its beginning.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 
 from palpate.bench.dynamics import machine
-from palpate.frame import PLAY
+from palpate.bench.timed_servo import lateness_row, run_servo
 from palpate.haptics.devices.pointer import Pointer
 from palpate.jit import warm
-from palpate.runtime.loop import restart, servo_loop
-from palpate.runtime.session import FIFO_PRIORITY, SPIN_US
-from palpate.runtime.state import SPIN_NS, Engine
+from palpate.runtime.loop import servo_loop
+from palpate.runtime.state import Engine
 from palpate.scenes.arm import arm
 
 RATES_HZ = (1000, 2000, 4000)
@@ -44,52 +43,51 @@ def lateness(rate_hz: int, seconds: float, fifo: bool) -> dict[str, float]:
     scene = arm(rate_hz)
     periods = round(seconds * rate_hz)
     engine = Engine(scene.world, scene.plan, Pointer().spec, lateness_log=periods)
-    restart(engine.address)
-    engine.servo.control[SPIN_NS] = SPIN_US * 1000
-    engine.events.write(engine.event_layout.pack(kind=PLAY))
-
-    def run() -> None:
-        if fifo:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
-        servo_loop(engine.address, periods)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    late_us = engine.servo.lateness_log * 1e-3
-    counters = engine.servo.counters.copy()
+    run_servo(engine, periods, fifo)
+    row = lateness_row(engine, periods)
     engine.close()
-    p50, p99, p999 = np.percentile(late_us, (50, 99, 99.9))
-    return {
-        "p50_us": p50,
-        "p99_us": p99,
-        "p99.9_us": p999,
-        "max_us": late_us.max(),
-        "late_fraction": counters[0] / periods,
-    }
+    return row
 
 
 def run(seconds: float = 4.0, progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
     """Measure everything; returns what `palpate bench servo --json` writes."""
     if not hasattr(os, "sched_setscheduler"):
         raise ValueError("this bench needs Linux: elsewhere the loop is timed by Python")
+    from palpate.bench import rendering  # not at the top: `palpate doctor` wants the loop alone
+    from palpate.bench.touched import touched, touched_scenes, verdicts
+
     warm(servo_loop)
-    before, rows, permitted = machine(), [], fifo_permitted()
+    before, rows, touched_rows, permitted = machine(), [], [], fifo_permitted()
     for busy in (False, True):
         neighbour = subprocess.Popen([sys.executable, "-c", BUSY]) if busy else None
+        beside = ", beside a busy process" if busy else ""
         try:
             for fifo in (True, False) if permitted else (False,):
                 for rate_hz in RATES_HZ:
-                    progress(f"{rate_hz} Hz{', FIFO' if fifo else ''}{', beside a busy process' if busy else ''}")
-                    row = {"rate_hz": rate_hz, "fifo": fifo, "busy": busy}
-                    rows.append(row | {k: float(v) for k, v in lateness(rate_hz, seconds, fifo).items()})
+                    progress(f"{rate_hz} Hz{', FIFO' if fifo else ''}{beside}")
+                    rows.append({"rate_hz": rate_hz, "fifo": fifo, "busy": busy} | lateness(rate_hz, seconds, fifo))
+            for case in touched_scenes():
+                progress(f"{case.name}, touched{', FIFO' if permitted else ''}{beside}")
+                touched_rows.append(touched(case, seconds, permitted) | {"fifo": permitted, "busy": busy})
         finally:
             if neighbour:
                 neighbour.kill()
                 neighbour.wait()
     progress("hands and frames")
-    return {"bench": "servo", "machine": before, "seconds": seconds, "fifo_permitted": permitted, "rows": rows,
-            "latency": latency(min(seconds, 3.0))}  # fmt: skip
+    times = latency(min(seconds, 3.0))
+    goals = verdicts(touched_rows)
+    return {
+        "bench": "servo",
+        "machine": before,
+        "seconds": seconds,
+        "fifo_permitted": permitted,
+        "rows": rows,
+        "touched": touched_rows,
+        "latency": times,
+        "rendering": rendering.run(progress=progress),
+        "met": [what for what, is_met in goals if is_met],
+        "shortfalls": [what for what, is_met in goals if not is_met],
+    }
 
 
 def latency(seconds: float) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-WIDE = 130  # columns that the table of contacts takes
+WIDE = 130  # columns that the widest tables take
 
 
 def _ratio(value: float | None) -> str:
@@ -45,17 +45,79 @@ def servo_table(console: Console, result: dict[str, Any]) -> None:
     for name in ("rate", "neighbour", "FIFO", "p50", "p99", "p99.9", "max", "late"):
         table.add_column(name, justify="left" if name in ("neighbour", "FIFO") else "right")
     for row in result["rows"]:
-        table.add_row(f"{row['rate_hz']} Hz", "busy" if row["busy"] else "-",
-                      "yes" if row["fifo"] else "no",
-                      *(f"{row[key]:.1f}" for key in ("p50_us", "p99_us", "p99.9_us", "max_us")),
+        table.add_row(f"{row['rate_hz']} Hz", *_beside(row), *_us(row, "p50", "p99", "p99.9", "max"),
                       f"{100 * row['late_fraction']:.3f} %")  # fmt: skip
     console.print(table)
+    touched_table(console, result)
+    rendering_table(console, result["rendering"])
     for name, row in result["latency"].items():
         console.print(f"{name}: {row['p50_ms']:.2f} ms (median), {row['p99_ms']:.2f} ms (99 %), "
                       f"{row['max_ms']:.2f} ms (largest of {row['samples']})", soft_wrap=True)  # fmt: skip
     machine = result["machine"]
     console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run"
                   f"{'' if result['fifo_permitted'] else '; SCHED_FIFO is not permitted here'}")  # fmt: skip
+    _print_goals(console, result)
+
+
+def touched_table(console: Console, result: dict[str, Any]) -> None:
+    """Times in us: how late ticks begin, how long they take, how old forces are when written."""
+    table = Table(
+        title=f"touched at 1 kHz by a simulated PHANToM that pushes and drags, {result['seconds']:g} s each, in us",
+        title_justify="left",
+    )
+    for name in ("scene", "neighbour", "FIFO", "of", "p50", "p99", "p99.9", "max", "late"):
+        left = name in ("scene", "neighbour", "FIFO", "of")
+        table.add_column(name, justify="left" if left else "right", no_wrap=True)
+    for row in result["touched"]:
+        late = f"{100 * row['late_fraction']:.3f} %"
+        table.add_row(row["scene"], *_beside(row), "lateness", *_us(row, "p50", "p99", "p99.9", "max"), late)
+        for what, key in (("tick", "tick"), ("force age", "age")):
+            times = _us(row, f"{key}_p50", f"{key}_p99", f"{key}_p99.9", f"{key}_max")
+            table.add_row("", "", "", what, *times, "", end_section=key == "age")
+    _wide(console).print(table)
+    for row in result["touched"]:
+        if row["fault"]:
+            console.print(f"! {row['scene']}: {row['fault']}, so its times mean little", soft_wrap=True)
+
+
+def rendering_table(console: Console, result: dict[str, Any]) -> None:
+    """Times of one update in us, thousands of updates a second."""
+    table = Table(title="touching one thing: one update of the proxy, in us", title_justify="left")
+    for name in ("thing", "triangles", "hand", "p50", "p99", "max", "rate"):
+        table.add_column(name, justify="left" if name in ("thing", "hand") else "right", no_wrap=True)
+    before = None
+    for row in result["rows"]:
+        thing = row["thing"], f"{row['triangles']:,}" if row["triangles"] else ""
+        if before not in (None, thing):
+            table.add_section()
+        table.add_row(*(thing if thing != before else ("", "")), row["situation"],
+                      *(f"{row[key]:.2f}" for key in ("p50_us", "p99_us", "max_us")),
+                      f"{1e-3 * row['rate_hz']:.0f} kHz")  # fmt: skip
+        before = thing
+    console.print(table)
+    rounds, clock = result["rounds"], result["clock_ns"]
+    console.print(f"{result['updates']} updates each, every one the median of {rounds} rounds; {clock:.0f} ns of it "
+                  "are the clock's own, and the rate is without them", soft_wrap=True)  # fmt: skip
+
+
+def _beside(row: dict[str, Any]) -> tuple[str, str]:
+    return "busy" if row["busy"] else "-", "yes" if row["fifo"] else "no"
+
+
+def _us(row: dict[str, Any], *keys: str) -> list[str]:
+    return [f"{row[f'{key}_us']:.1f}" for key in keys]
+
+
+def _wide(console: Console) -> Console:
+    """For tables wider than some terminals: broken lines can be read, cut numbers cannot."""
+    return Console(file=console.file, width=max(console.width, WIDE), highlight=False)
+
+
+def _print_goals(console: Console, result: dict[str, Any]) -> None:
+    for line in result["met"]:
+        console.print(f"goal met: {line}", soft_wrap=True)
+    for line in result["shortfalls"]:
+        console.print(f"below its goal: {line}", soft_wrap=True)
 
 
 def contact_table(console: Console, result: dict[str, Any]) -> None:
@@ -78,8 +140,7 @@ def contact_table(console: Console, result: dict[str, Any]) -> None:
                 f"{run['times_faster']:.{2 if run['times_faster'] < 10.0 else 0}f}x" if i else "",
                 end_section=i == len(row["runs"]) - 1,
             )
-    # wider than some terminals: broken lines can be read, cut numbers cannot
-    Console(file=console.file, width=max(console.width, WIDE), highlight=False).print(table)
+    _wide(console).print(table)
     for row in result["rows"]:
         if not row["same_height"]:
             console.print(f"! {row['scene']} {row['phase']}: the engines rest {1e3 * row['apart_m']:.1f} mm apart, "
@@ -94,9 +155,6 @@ def contact_table(console: Console, result: dict[str, Any]) -> None:
     console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run; {versions}")
     for missing in result["missing"]:
         console.print(f"not measured: {missing} is not installed")
-    for line in result["met"]:
-        console.print(f"goal met: {line}", soft_wrap=True)
-    for line in result["shortfalls"]:
-        console.print(f"below its goal: {line}", soft_wrap=True)
+    _print_goals(console, result)
     if result["quick"]:
         console.print("a quick run: it shows that everything runs; its times and heights mean nothing")

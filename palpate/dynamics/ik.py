@@ -92,27 +92,29 @@ def damped_step(w, damping):
 @kernel
 def inverse_kinematics(m, w, body, at_body, goal, position_only, lower, upper, tolerance, iterations, q):
     """goal: (quaternion, position).  Improves q in place; returns (|e|, iterations used)."""
-    trial = w.trial
-    positions(m, q, w)
-    error = pose_error(m, w, body, at_body, goal, position_only)
-    damping = FIRST_DAMPING
-    for iteration in range(iterations):
-        if error <= tolerance or damping > LARGEST_DAMPING:
+    trial, error, damping, e = w.trial, math.inf, 10.0 * FIRST_DAMPING, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for n in range(m.nq):
+        trial[n] = q[n]
+    for iteration in range(iterations + 1):  # the first looks at q itself
+        positions(m, trial, w)
+        new = pose_error(m, w, body, at_body, goal, position_only)
+        better = new < error
+        if better:
+            error, damping = new, max(0.1 * damping, SMALLEST_DAMPING)
+            e = (w.e[0], w.e[1], w.e[2], w.e[3], w.e[4], w.e[5])
+            for n in range(m.nq):
+                q[n] = trial[n]
+        else:  # from where it was, with a shorter step
+            damping *= 10.0
+            for r in range(6):
+                w.e[r] = e[r]
+        if error <= tolerance or damping > LARGEST_DAMPING or iteration == iterations:
             return error, iteration
-        body_jacobian(m, w, body, at_body, position_only)
-        drop_limited(m, w, q, lower, upper)
+        if better:
+            body_jacobian(m, w, body, at_body, position_only)
+            drop_limited(m, w, q, lower, upper)
         damped_step(w, damping)
         integrate(m, q, w.dq, 1.0, trial)
         for n in range(m.nq):
             trial[n] = min(max(trial[n], lower[n]), upper[n])
-        positions(m, trial, w)
-        new = pose_error(m, w, body, at_body, goal, position_only)
-        if new < error:
-            error, damping = new, max(0.1 * damping, SMALLEST_DAMPING)
-            for n in range(m.nq):
-                q[n] = trial[n]
-        else:  # back to where it was, with shorter steps
-            damping *= 10.0
-            positions(m, q, w)
-            pose_error(m, w, body, at_body, goal, position_only)
     return error, iterations

@@ -92,13 +92,12 @@ def positions(m, q, w):
     angles(m, q, w)
     for i in range(1, m.parent.shape[0]):
         parent = m.parent[i]
-        R_parent = get9(w.R, parent)
-        if parent == WORLD:
-            _, origin = frames(m, i, q, w, R_parent, ZERO)  # where the root is, and then everything from there
-            put3(w.origin, i, origin)
-            R, p = frames(m, i, q, w, R_parent, scale(-1.0, origin))
-        else:
-            R, p = frames(m, i, q, w, R_parent, get3(w.p, parent))
+        R_parent, R, p = get9(w.R, parent), get9(w.R, parent), get3(w.p, parent)
+        for again in range(2 if parent == WORLD else 1):
+            if again:  # now that it is known where a root is: everything from there
+                put3(w.origin, i, p)
+                p = scale(-1.0, p)
+            R, p = frames(m, i, q, w, R_parent, p)
         put9(w.R, i, R)
         put3(w.p, i, p)
 
