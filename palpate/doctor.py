@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from palpate.bench.dynamics import installed
@@ -60,11 +61,16 @@ def _page() -> Finding:
         return Finding(False, "page", "built; no browser found here, so open the address that `palpate touch` prints")
 
 
-def _devices() -> Finding:
-    from palpate.haptics.devices import DEVICES
+def _devices() -> Iterator[Finding]:
+    """Devices that need nothing else, and what each driver finds; opens none."""
+    from palpate.haptics.devices import DEVICES, DRIVERS
+    from palpate.haptics.devices.opening import availability
     from palpate.registry import everything
 
-    return Finding(True, "devices", ", ".join(everything(DEVICES, "devices")))
+    yield Finding(True, "devices", ", ".join(everything(DEVICES, "devices")))
+    for name in DRIVERS:
+        found = availability(name)
+        yield Finding(found.startswith("found"), name, escape(found))
 
 
 def _scheduling() -> Finding:
@@ -104,7 +110,7 @@ def examine() -> Iterator[Finding]:
     yield scheduling
     yield _cache()
     yield _servo(fifo=scheduling.ok)
-    yield _devices()
+    yield from _devices()
     yield _page()
 
 

@@ -23,6 +23,11 @@ PROMISES = {
                              r"Hz over \d+\.\d s, "],
     "push_plugin.py": [r"^pushed with 60 N it leaned [01]\.\d\d degrees, then -?0\.\d\d$",
                        r"^it stands, on [4-8] contacts$"],
+    "simulated_hand.py": [r"^pushing, the hand feels (0\.9|1\.0)\d N; friction is 0\.98 N$", r"^the box went 2\.\d cm$",
+                          r"^lifted by 5\.\d cm, it weighs (1\.9|2\.0)\d N; m g is 1\.96 N$",
+                          r"^the hand did 0\.1\d\d J of work, the box got 0\.1\d\d J of it$"],
+    "texture.py": [r"^smooth: 1\.00 to 1\.00 N up, 0\.00 N along, ", r"^ridges: 0\.80 to 1\.20 N up, 0\.31 N along, ",
+                   r"^it hums with 25 Hz: ", r"^in the air, 9 mm before a magnet, at rest: \[-1\.  0\.  0\.\] N$"],
     "own_mechanism.py": [r"^pendulum: q has 5 numbers .* v has 4$", r"^energy kept to \S+ of that: good$"],
 }  # fmt: skip
 NEEDS = {"load_a_robot.py": "example-robot-data"}

@@ -98,10 +98,15 @@ def touch(
 
 
 def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
-    """The device's workspace over what the scene shows: its middle above the middle of what can move, in the open."""
+    """The device's workspace over what the scene shows: its middle above the middle of what can move, in the open.
+
+    A recorded hand is in world axes already, and stays there.
+    """
     from palpate.haptics.reach import Reach
     from palpate.haptics.rendering.facade import Proxy
 
+    if spec.name == "playback":
+        return Reach(mode=mode)
     model = scene.model
     poses = forward_kinematics(model, scene.world.q)
     moving = [X[:3, 3] for X, link in zip(poses, model.arrays.body_link, strict=True) if link != WORLD]

@@ -1,11 +1,18 @@
 """What a page is told of a scene: coordinates that can be plotted, and where everything begins."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 import palpate as pp
+from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.pointer import Pointer
+from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.guard import STATES
+from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.runtime.describe import describe
 from palpate.runtime.state import Engine
@@ -13,9 +20,11 @@ from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.world.world import World
 
+PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 
-def hello(scene: Scene) -> dict:
-    engine = Engine(scene.world, scene.plan, Pointer().spec)
+
+def hello(scene: Scene, *devices: Reaching) -> dict:
+    engine = Engine(scene.world, scene.plan, Pointer().spec, devices=devices)
     try:
         return json.loads(json.dumps(describe(scene, engine), allow_nan=False))
     finally:
@@ -52,3 +61,20 @@ def test_an_axis_on_a_plan_is_held_and_the_start_is_that_of_the_plan() -> None:
     assert start.shape == (scene.model.n_bodies, 7)
     assert np.abs(start[:, :3] - X[:, :3, 3]).max() < 1e-5
     assert np.abs(np.linalg.norm(start[:, 3:], axis=1) - 1.0).max() < 1e-5
+
+
+def test_devices_are_named_with_their_limits_in_the_order_of_the_frame() -> None:
+    scene = Scene("ball", "a ball", World(pp.models.ball()))
+    assert hello(scene)["devices"] == []
+    made = [Simulated("phantom-premium-1.5"), Simulated("touch")]
+    reaching = [Reaching(scene.world, d.spec, d.in_tick, Reach(), real_time=False) for d in made]
+    said = hello(scene, *reaching)
+    assert said["devices"] == [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in made]
+    assert said["sizes"]["n_devices"] == 2
+
+
+@pytest.mark.parametrize(("table", "names"), [("GUARD_STATES", STATES), ("DEVICE_COUNTER_WORDS", DEVICE_COUNTERS)])
+def test_the_page_has_words_for_what_a_guard_does_in_its_order(table: str, names: tuple[str, ...]) -> None:
+    written = re.search(rf"{table} = {{(.*?)}} as const", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert written is not None
+    assert tuple(re.findall(r"^  (\w+):", written[1], re.MULTILINE)) == names

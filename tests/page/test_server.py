@@ -382,7 +382,7 @@ def test_a_wrong_start_is_one_line(rings: Rings, changes: dict[str, Any], words:
 
 
 def test_a_ring_of_another_size_is_refused(rings: Rings) -> None:
-    page = Page(rings, hello={**rings.hello, "sizes": {"nq": 3, "nv": 3, "n_bodies": 4}})
+    page = Page(rings, hello={**rings.hello, "sizes": {"nq": 3, "nv": 3, "n_bodies": 4, "n_devices": 1}})
     assert "another size" in page.answer["error"]
     assert page.close() == 2
 

@@ -34,6 +34,13 @@ export interface Sizes {
   nq: number;
   nv: number;
   n_bodies: number;
+  n_devices: number;
+}
+
+/** What a hand holds beside the page's pointer. */
+export interface Device {
+  name: string;
+  force_limit_N: number; // 0: it makes no force
 }
 
 export interface DescribedField {
@@ -55,6 +62,7 @@ export interface Hello {
   bodies: Body[];
   start: number[][]; // pose of each body where the scene begins
   hand: { stiffness_N_m: number; force_limit_N: number };
+  devices?: Device[]; // missing in old recordings
   frame: DescribedField[];
   path: Vector3[];
   duration_s?: number;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Layout, norm } from "../src/decode";
 import { COUNTERS, FRAME_FIELDS, type Frame } from "../src/frame.gen";
 
-const SIZES = { nq: 2, nv: 2, n_bodies: 3 };
+const SIZES = { nq: 2, nv: 2, n_bodies: 3, n_devices: 2 };
 
 /** A message whose k-th word is k. */
 function counted(layout: Layout): ArrayBuffer {
@@ -20,10 +20,12 @@ test("whole numbers come first, then the others, each in the order of the list",
   const frame = new Layout(SIZES).decode(counted(new Layout(SIZES))) as Frame;
   expect(frame.tick).toBe(0);
   expect(frame.counters).toEqual(Array.from(COUNTERS, (_, i) => 3 + i));
-  const whole = FRAME_FIELDS.filter((f) => f.kind === "i").reduce((n, f) => n + Number(f.shape[0] ?? 1), 0);
+  const size = (s: number | string): number => (typeof s === "string" ? SIZES[s as keyof typeof SIZES] : s);
+  const whole = FRAME_FIELDS.filter((f) => f.kind === "i").reduce((n, f) => n + f.shape.map(size).reduce((a, b) => a * b, 1), 0);
   expect(frame.time_s).toBe(whole);
   expect(Array.from(frame.q)).toEqual([whole + 2, whole + 3]);
   expect(frame.pose.length).toBe(21);
+  expect(frame.device_force.length).toBe(6);
 });
 
 test("nanoseconds of a machine that was on for months stay whole numbers", () => {

@@ -3,7 +3,7 @@
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { norm } from "../decode";
+import { largestForce } from "../devices";
 import { cssColor, el, onSchemeChange } from "../dom";
 import type { Frame } from "../frame.gen";
 import { History } from "../history";
@@ -200,7 +200,7 @@ export class Plots {
   private build(hello: Hello): void {
     this.cards.forEach(({ plot }) => plot.dispose());
     const motion = hello.axes.length > 0 ? new Joints(hello.axes) : new Quantity("Kinetic energy", 0.01, (frame) => frame.energy[0] ?? 0, joules);
-    const force = new Quantity("Force of the hand", 10, (frame) => norm(frame.hand_force), (x) => `${x.toFixed(1)} N`);
+    const force = new Quantity("Force of the hand", 10, largestForce, (x) => `${x.toFixed(1)} N`);
     force.plot.root.classList.add("force");
     this.cards = [motion, force];
     this.root.append(...this.cards.map(({ plot }) => plot.root));

@@ -4,12 +4,12 @@ import * as THREE from "three";
 import { Line2 } from "three/examples/jsm/lines/Line2.js";
 import { LineGeometry } from "three/examples/jsm/lines/LineGeometry.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
+import { WARN } from "../devices";
 import { cssColor, el } from "../dom";
 
 const COILS = 9;
 const POINTS = 28 * COILS;
 const LEAD = 0.14; // share of the length that is straight, at each end
-const WARN = 0.6; // share of the limit from which the colour warns
 
 /**
  * A helix from a to b with straight ends: flat numbers (x, y, z), POINTS + 1 of them, in a scene of radius `scale` [m].
@@ -93,7 +93,7 @@ export class Spring {
 }
 
 /** Calm up to WARN of the limit, then warmer, red at the limit. */
-function forceColor(share: number): THREE.Color {
+export function forceColor(share: number): THREE.Color {
   const calm = new THREE.Color(cssColor("--accent"));
   const warm = new THREE.Color(cssColor("--warn"));
   const hot = new THREE.Color(cssColor("--alarm"));

@@ -8,6 +8,7 @@ import type { Frame } from "../frame.gen";
 import type { Hello } from "../protocol";
 import type { Store } from "../state";
 import { Bodies, type Pick } from "./bodies";
+import { Devices } from "./devices";
 import { ballAround, below, stand, viewFrom, worthSeeing, type Sight, type Stand } from "./framing";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
@@ -41,6 +42,7 @@ export class SceneView {
   private readonly ground = new Ground();
   private readonly lights: Lights;
   private readonly spring = new Spring();
+  private readonly devices = new Devices();
   private readonly raycaster = new THREE.Raycaster();
   private bodies: Bodies | null = null;
   private path: Path | null = null;
@@ -82,7 +84,7 @@ export class SceneView {
     });
 
     this.lights = new Lights(this.scene, this.renderer, fine);
-    this.scene.add(this.lights.root, this.ground.root, this.spring.root);
+    this.scene.add(this.lights.root, this.ground.root, this.spring.root, this.devices.root);
     new ResizeObserver(() => this.resize()).observe(stage);
     onSchemeChange(() => this.recolor());
     store.on("hello", (hello) => hello && this.build(hello));
@@ -201,7 +203,7 @@ export class SceneView {
     this.camera.near = 0.02 * radius;
     this.camera.far = far + 20 * radius;
     this.camera.updateProjectionMatrix();
-    this.spring.scale = radius;
+    this.spring.scale = this.devices.scale = radius;
   }
 
   private sights(): Sight[] {
@@ -211,6 +213,7 @@ export class SceneView {
 
   private build(hello: Hello): void {
     const known = JSON.stringify([hello.scene, hello.bodies]);
+    this.devices.build(hello.devices ?? []);
     if (this.bodies && known === this.fitted) return; // the same scene after a reconnection: keep the view
     if (this.bodies) this.scene.remove(this.bodies.root);
     if (this.path) this.scene.remove(this.path.root);
@@ -243,6 +246,8 @@ export class SceneView {
     if (now > this.drawUntil) return;
     if (this.tween?.sample(performance.now())) this.bodies?.place(this.tween.shown);
     this.drawSpring();
+    const frame = this.store.get("frame");
+    if (frame) this.devices.show(frame, this.camera);
     this.spare(now); // before the picture: another number of pixels empties the canvas
     this.renderer.render(this.scene, this.camera);
   }
@@ -284,6 +289,7 @@ export class SceneView {
     this.camera.setViewOffset(width, height, x, y, width, height);
     this.camera.updateProjectionMatrix();
     this.spring.resize(width, height);
+    this.devices.resize(width, height);
     this.renderer.render(this.scene, this.camera); // at once: another size empties the canvas
     this.invalidate();
   }

@@ -1,0 +1,82 @@
+import * as THREE from "three";
+import { expect, test, vi } from "vitest";
+import { DEVICE_COUNTER_WORDS, GUARD_STATES, deviceCounts, deviceLine, largestForce, share } from "../src/devices";
+import { FRAME_FIELDS, type Frame } from "../src/frame.gen";
+import { Devices, arrowTip } from "../src/scene/devices";
+
+vi.mock("../src/dom", () => ({ cssColor: () => "#0000ff" }));
+
+const NAMES = Object.keys(DEVICE_COUNTER_WORDS);
+const PHANTOM = { name: "simulated:phantom-premium-1.5", force_limit_N: 8.5 };
+
+/** Two devices; the second has this state, force [N] along y and counts. */
+function frame(state: keyof typeof GUARD_STATES, force_N: number, counts: Record<string, number> = {}): Frame {
+  return {
+    device_state: [2, Object.keys(GUARD_STATES).indexOf(state)],
+    device_force: Float64Array.from([9, 9, 9, 0, force_N, 0]),
+    device_point: Float64Array.from([0, 0, 0, 1, 2, 3]),
+    device_position: Float64Array.from([0, 0, 0, 1, 2, 2.9]),
+    device_counters: [...NAMES.map(() => 7), ...NAMES.map((name) => counts[name] ?? 0)],
+  } as unknown as Frame;
+}
+
+test("there are words for every counter of a device that a frame has", () => {
+  const field = FRAME_FIELDS.find(({ name }) => name === "device_counters")!;
+  expect(field.shape).toEqual(["n_devices", NAMES.length]);
+});
+
+test("a device's line has its name, its force and what its guard does", () => {
+  expect(deviceLine(PHANTOM, 1, frame("on", 2.1))).toEqual({ text: "simulated phantom-premium-1.5: 2.1 N, on", level: "good" });
+  expect(deviceLine(PHANTOM, 1, frame("rising", 0)).text).toBe("simulated phantom-premium-1.5: 0.0 N, rising");
+});
+
+test("a force near its limit warns, and so does a device that is slowed, late or not engaged", () => {
+  const level = (state: keyof typeof GUARD_STATES, force_N: number): string => deviceLine(PHANTOM, 1, frame(state, force_N)).level;
+  expect([level("on", 5), level("on", 5.2)]).toEqual(["good", "fair"]);
+  expect([level("slowed", 0), level("late", 0), level("engaging", 0)]).toEqual(["fair", "fair", "fair"]);
+});
+
+test("a fault says why there is no force and what to do", () => {
+  const { text, level } = deviceLine(PHANTOM, 1, frame("fault", 0, { device_lost: 1, clamped: 12 }));
+  expect(text).toBe("simulated phantom-premium-1.5: no force, the device was lost. Press reset.");
+  expect(level).toBe("poor");
+});
+
+test("the plotted force is the largest of pointer and devices", () => {
+  const told = { ...frame("on", 3), hand_force: Float64Array.from([0, 1, 0]), device_age_s: Float64Array.from([0, 0]) };
+  expect(largestForce(told)).toBeCloseTo(Math.hypot(9, 9, 9));
+  expect(largestForce({ ...told, device_age_s: new Float64Array() })).toBe(1);
+});
+
+test("what never happened is not listed", () => {
+  expect(deviceCounts(1, frame("on", 0, { clamped: 12, gated: 3 }))).toEqual([[3, DEVICE_COUNTER_WORDS.gated], [12, DEVICE_COUNTER_WORDS.clamped]]);
+});
+
+test("a device without force is never near its limit", () => {
+  expect(share(0, 0)).toBe(0);
+  expect(arrowTip(new THREE.Vector3(), new THREE.Vector3(), 0, 1)).toBeNull();
+});
+
+test("an arrow points where the hand is pushed, grows with the force, and ends growing at the limit", () => {
+  const from = new THREE.Vector3(1, 2, 3);
+  const long = (newtons: number): number => arrowTip(from, new THREE.Vector3(0, -newtons, 0), 8.5, 2)!.distanceTo(from);
+  const tip = arrowTip(from, new THREE.Vector3(0, -4, 0), 8.5, 2)!;
+  expect([tip.x, tip.z]).toEqual([1, 3]);
+  expect(tip.y).toBeLessThan(2);
+  expect(long(4)).toBeCloseTo(2 * long(2));
+  expect(long(20)).toBeCloseTo(long(8.5));
+  expect(arrowTip(from, new THREE.Vector3(1e-3, 0, 0), 8.5, 2)).toBeNull();
+});
+
+test("each device is drawn where its frame says, and a lost one is not", () => {
+  const devices = new Devices();
+  devices.build([PHANTOM, PHANTOM]);
+  const camera = new THREE.PerspectiveCamera();
+  const told = frame("on", 3);
+  told.device_point[0] = NaN;
+  devices.show(told, camera);
+  expect(devices.root.children.map((child) => child.visible)).toEqual([false, true]);
+  const at = (k: number): number[][] => devices.root.children[k]!.children.map((part) => part.position.toArray());
+  expect(at(1)).toContainEqual([1, 2, 3]);
+  expect(at(1)).toContainEqual([1, 2, 2.9]);
+});
