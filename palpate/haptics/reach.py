@@ -55,7 +55,7 @@ class Reach:
     strength_N      the largest force on a body.  The hand feels it divided by the weight strength_N / (the device's
                     limit), at least 1: what hand and body get is equal and opposite but for this one factor
     stiffness_N_m   of the spring that holds a body, on the body; stiffness_Nm_rad: of the one that turns it, None: 20
-                    for devices that sense orientation
+                    for devices that sense orientation.  Light bodies are held more softly, as the step allows
     radius_m  of the ball that touches; surface, surfaces: how bodies feel, on the hand; None lets it pass through
     effects   forces in free space; grab_m: how far from a surface the button still takes hold
     passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that

@@ -9,7 +9,8 @@ TOOL    a spring holds one body, the tool, all the time; what it touches is the 
 
 A spring against a light body is stiff for a step of dt.  Taken at the step's end instead of its beginning it is
     F / (1 + (K dt^2 + B dt) / m),  m the mass that the body shows along the normal
-which both sides get, so that a feather can be pushed without being blown up.
+which both sides get, so that a feather can be pushed without being blown up.  The springs that hold a body are made no
+stiffer than m (SHARPEST / dt)^2, for the same reason: coupling.py has the limit, which a point off the centre lowers.
 
 a  ReachArrays (reach.py);  g  Guard;  e  PortEnergy;  f  EffectTable;  m, w, s  model, workspace and state of the World
 """
@@ -23,8 +24,8 @@ from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.devices.port import BUTTONS, OK, POSITION, QUATERNION, SAMPLED_S, SPIN, VELOCITY, load_port
 from palpate.haptics.devices.port import DT_S as PORT_DT_S
 from palpate.haptics.devices.port import NOW_S as PORT_NOW_S
-from palpate.haptics.grasp import held_point, push_body
-from palpate.haptics.guard import CAUSE, LAW_FAILED, NO_FAULT, Guard, engage, guard
+from palpate.haptics.grasp import has_leapt, held_point, push_body
+from palpate.haptics.guard import CAUSE, CLAMPED, LAW_FAILED, NO_FAULT, Guard, engage, guard, latch_fault
 from palpate.haptics.passivity import PortEnergy, bound, control, give, observe, observe_turn, rotation_between
 from palpate.haptics.reach_tables import (
     ACTING,
@@ -52,6 +53,7 @@ from palpate.haptics.reach_tables import (
     LAST,
     LAST_TURN,
     LATE_S,
+    LEVER_M,
     MODE,
     NOW_S,
     OFFSET,
@@ -77,7 +79,7 @@ from palpate.haptics.reach_tables import (
 )  # fmt: skip
 from palpate.haptics.rendering.effects import FAILED, EffectTable, effects_force
 from palpate.haptics.rendering.nearest import nearest_of_all
-from palpate.haptics.rendering.proxy import update_proxy
+from palpate.haptics.rendering.proxy import remember, update_proxy
 from palpate.haptics.rendering.tables import CONTACTS, PLACED, load_proxy
 from palpate.haptics.safety import finite3, limit_norm
 from palpate.jit import block_loader, kernel
@@ -86,7 +88,6 @@ from palpate.jit.routines import call_routine, routine
 from palpate.spatial.quaternions import matrix_quaternion, quaternion_product
 from palpate.spatial.vectors import (
     add,
-    add_scaled,
     dot,
     get3,
     get9,
@@ -100,6 +101,9 @@ from palpate.world.state import load as load_world
 
 ZERO, NAN3 = (0.0, 0.0, 0.0), (math.nan, math.nan, math.nan)
 LARGEST_SANE = 1e6  # [m, m/s, rad/s]: no honest device says more
+# sqrt(K/m) dt of a holding spring at most: s^2 + 4 s < 4 is stable (0.83), and 3 s^2 + 12 s < 4 (0.30) when all of the
+# mobility that m averages lies in one direction
+SHARPEST = 0.25
 load_reach = block_loader((ReachArrays, False), (Guard, False), (PortEnergy, False), (EffectTable, False))
 
 
@@ -204,8 +208,11 @@ def hold_body(m, w, s, a, e, dt, acting):
     link = m.body_link[body]
     lever, p, point, velocity, spin = held_point(m, w, body, get3(a.vector, AT_BODY))
     target = add(get3(a.vector, HIP), get3(a.vector, OFFSET))
-    stiffness, strength = a.number[STIFFNESS_N_M], a.number[BODY_FORCE_N]
+    sharpest, strength = (SHARPEST / dt) ** 2, a.number[BODY_FORCE_N]
     mass = effective_mass(point_mobility(m, w, link, p))
+    stiffness = a.number[STIFFNESS_N_M]
+    if mass > 0.0:
+        stiffness = min(stiffness, mass * sharpest)
     force, capped = pull(stiffness, mass, strength / stiffness, target, get3(a.vector, HIP_VELOCITY), point, velocity)
     a.integer[CAPPED] += capped
     force, _ = limit_norm(force, strength)
@@ -213,7 +220,9 @@ def hold_body(m, w, s, a, e, dt, acting):
     if a.number[STIFFNESS_NM_RAD] > 0.0:
         R, _ = body_frame(m, w, body)
         wanted = quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN))
-        torque = turn(a.number[STIFFNESS_NM_RAD], effective_mass(turn_mobility(m, w, link)), wanted, R, spin)
+        inertia = effective_mass(turn_mobility(m, w, link))
+        turning = min(a.number[STIFFNESS_NM_RAD], inertia * sharpest)
+        torque, _ = limit_norm(turn(turning, inertia, wanted, R, spin), strength * LEVER_M)
     if acting:
         push_body(s.wrenches, s.integer, body, lever, force, torque)
         give(e, COUPLING, (dot(force, velocity) + dot(torque, spin)) * dt)
@@ -239,15 +248,19 @@ def touch_bodies(m, w, s, a, e, proxy, dt, acting):
     x, v, weight = get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), a.number[WEIGHT]
     contacts = update_proxy(proxy, x[0], x[1], x[2], v[0], v[1], v[2], dt)
     _, _, f, q = load_proxy(proxy)
-    on_hand, on_bodies = ZERO, ZERO
+    wanted = ZERO
     for k in range(contacts):
         body, point, shape = q.contact_body[k], get3(q.contact_point, k), q.contact_shape[k]
         share = softened(
             m, w, body, point, get3(q.contact_normal, k), weight * f.stiffness[shape], weight * f.damping[shape], dt
         )
-        on_hand = add_scaled(on_hand, -share, get3(q.contact_force, k))
-        force = scale(weight * share, get3(q.contact_force, k))
-        on_bodies = add(on_bodies, force)
+        put3(q.contact_force, k, scale(weight * share, get3(q.contact_force, k)))
+        wanted = add(wanted, get3(q.contact_force, k))
+    on_bodies, capped = limit_norm(wanted, a.number[BODY_FORCE_N])
+    a.integer[CAPPED] += capped
+    within = math.sqrt(dot(on_bodies, on_bodies) / dot(wanted, wanted)) if capped else 1.0
+    for k in range(contacts):
+        body, point, force = q.contact_body[k], get3(q.contact_point, k), scale(within, get3(q.contact_force, k))
         if acting and m.body_link[body] != WORLD:
             R, origin = body_frame(m, w, body)
             there = add(get3(w.origin, m.root[m.body_link[body]]), origin)
@@ -257,7 +270,7 @@ def touch_bodies(m, w, s, a, e, proxy, dt, acting):
             give(e, SURFACES, dot(force, velocity) * dt)
     put3(a.vector, POINT, (q.position[0], q.position[1], q.position[2]))
     put3(a.vector, BODIES_FORCE, on_bodies)
-    return on_hand
+    return scale(-1.0 / weight, on_bodies)
 
 
 @kernel
@@ -299,9 +312,14 @@ def note_age(a, port, now_s):
 def feel(m, w, s, a, e, f, port, moved, dt):
     """(force, torque, whether all laws gave numbers): what the hand is to feel, device frame; bodies are pushed."""
     R, acting, torque = get9(a.frame, 0), a.integer[DOING] == ACTING, ZERO
+    _, c, _, q = load_proxy(a.proxy)
+    follows = q.integer[PLACED] != 0 or a.integer[HELD] != WORLD
+    if follows and has_leapt(m, w, c.link_R, c.link_p, q.old_R, q.old_p, dt):
+        let_go(a, a.proxy)  # force then comes from nothing again
     choose_hold(m, w, a, a.proxy, port.integer[BUTTONS] & 1)
     if a.integer[HELD] != WORLD:
         force, torque = hold_body(m, w, s, a, e, dt, acting)
+        remember(c, q)  # as the proxy does, which rests
     else:
         force = touch_bodies(m, w, s, a, e, a.proxy, dt, acting)
     effects = effects_force(f, get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), a.number[NOW_S])
@@ -331,8 +349,10 @@ def reach(address):
     if resting:
         let_go(a, a.proxy)
     else:
+        capped = a.integer[CAPPED]
         force, torque, lawful = feel(m, w, s, a, e, f, port, moved, dt)
         status = status if lawful else LAW_FAILED
+        g.counts[CLAMPED] += a.integer[CAPPED] - capped  # what the strength held back, the guard does not see
     R = get9(a.frame, 0)
     put3(a.vector, FELT, rotate(R, force))
     force, torque = guard(g, force, torque, velocity, part3(port.reading, SPIN.start), status, a.number[LATE_S], dt)
@@ -341,6 +361,8 @@ def reach(address):
     put_part(port.command, 0, force)
     put_part(port.command, 3, torque)
     sent = call_routine(a.send, a.port)
+    if sent != status and sent != OK:
+        latch_fault(g, True, True, sent)
     a.integer[STATUS] = sent if status == OK else status
     put3(a.vector, SENT, rotate(R, force))
     put3(a.vector, TORQUE_SENT, rotate(R, torque))

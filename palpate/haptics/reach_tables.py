@@ -13,6 +13,7 @@ from palpate.frame import DEVICE_PORTS
 from palpate.jit import block_loader
 from palpate.model.model import Floats1, Floats2, Ints1
 
+LEVER_M = 0.2  # the largest torque on a body is the largest force at this distance
 # what a tick asks for: no force; force on the hand only; force on both
 RESTING, FEELING, ACTING = range(3)
 # ReachArrays.integer[MODE] and [PASSIVITY]

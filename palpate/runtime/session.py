@@ -20,7 +20,7 @@ import numpy as np
 from palpate.frame import COUNTERS, FAULT, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox
 from palpate.haptics.devices.pointer import Pointer
-from palpate.haptics.devices.protocol import Device, DeviceError
+from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach_tables import REAL_TIME
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
@@ -303,7 +303,7 @@ class Session:
     def _take_force_away(self) -> None:
         """From outside the loop, which is silent or has ended."""
         for device in self._devices:
-            with contextlib.suppress(DeviceError):  # lost or closed: it makes no force
+            with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
                 device.write(np.zeros(3))
 
     def _note_faults(self) -> None:
@@ -312,7 +312,8 @@ class Session:
             fault = reaching.fault
             if fault and not self._faults[k]:
                 told = next((": " + box.error for box in self._mailboxes if box.device is device and box.error), "")
-                self._note(f"no more force on {device.spec.name}: {fault}{told}; a reset engages it again")
+                cure = "a new session" if told else "a reset"  # the thread of a mailbox that failed has ended
+                self._note(f"no more force on {device.spec.name}: {fault}{told}; {cure} engages it again")
             self._faults[k] = bool(fault)
 
     def _note(self, text: str) -> None:

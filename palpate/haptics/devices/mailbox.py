@@ -30,7 +30,7 @@ from palpate.haptics.devices.port import (
     Port,
     empty_port,
 )  # fmt: skip
-from palpate.haptics.devices.protocol import Device, DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import Device, DeviceReading
 from palpate.jit import Block, block_loader
 from palpate.jit.atomics import fence, load_acquire, store_release
 from palpate.jit.routines import routine
@@ -38,6 +38,7 @@ from palpate.model.model import Floats1, Ints1
 
 SILENCE_S = 0.1  # without a reading for this long the device is lost
 DEAD_S = 0.05  # a force older than this is not passed on: the tick that left it may be gone
+PATIENCE_S = 2.0  # of `stop` with a thread whose device does not answer
 TRIES = 16  # of a seqlock
 # rows of Mail.number: the two seqlocks, whether the thread has given up, the last reading that the tick took
 IN, OUT, ENDED, TAKEN = range(4)
@@ -111,10 +112,10 @@ class Mailbox:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; the last it does is to take the force away."""
+        """End the thread; the last it does is to take the force away.  One that hangs in its device is left behind."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(PATIENCE_S)
 
     def _run(self) -> None:
         reading, due = DeviceReading(), time.monotonic()
@@ -129,7 +130,7 @@ class Mailbox:
         except Exception as error:  # whatever ends this thread takes the force away and is told
             self.error = str(error) or type(error).__name__
             self.mail.number[ENDED] = 1
-        with contextlib.suppress(DeviceError):  # if it is lost there is nobody to tell
+        with contextlib.suppress(Exception):  # if it is lost there is nobody to tell
             self.device.write(np.zeros(3))
 
     def _post(self, reading: DeviceReading) -> None:
