@@ -152,9 +152,10 @@ def touched_body(m, proxy, hip, reach):
     """(body, point): what the proxy touches, or what is nearest within `reach`; WORLD if nothing there can move."""
     g, _, _, s = load_proxy(proxy)
     body, point = WORLD, hip
-    if s.integer[CONTACTS] > 0:
-        body, point = s.contact_body[0], get3(s.contact_point, 0)
-    else:
+    for k in range(s.integer[CONTACTS]):
+        if m.body_link[body] == WORLD:  # of several the first that can move
+            body, point = s.contact_body[k], get3(s.contact_point, k)
+    if m.body_link[body] == WORLD:
         shape = nearest_of_all(proxy, hip[0], hip[1], hip[2], 0)
         if shape >= 0 and s.hit[1, 0] < reach:
             body, point = g.body[shape], (s.hit[1, 4], s.hit[1, 5], s.hit[1, 6])

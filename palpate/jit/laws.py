@@ -18,21 +18,17 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core import sigutils
 
-from palpate.jit.decorators import DISABLED, OPTIONS, entry
-from palpate.jit.shared import Callback
-
-_plain: list[Callable[..., Any]] = []  # without the compiler an address is a place in this list, and one
+from palpate.jit.decorators import DISABLED, entry
+from palpate.jit.shared import CFunction, plain_function
 
 
-class Law:
+class Law(CFunction):
     """A compiled C function of float64 numbers; made by `law`.  Calling it runs the compiled code."""
 
     takes = "numbers"
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
-        self.function, self.signature = function, signature
-        self.name = self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
+        super().__init__(function, signature)
         wanted = len(sigutils.normalize_signature(signature)[0])
         if len(inspect.signature(function).parameters) != wanted:
             raise TypeError(f"the law {self.name!r} must take {wanted} {self.takes}: {signature}")
@@ -40,21 +36,6 @@ class Law:
             raise TypeError(
                 f"the law {self.name!r} raises or asserts, which a C function cannot; return math.nan instead"
             )
-
-    @cached_property
-    def _callback(self) -> Any:
-        callback = Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(OPTIONS))
-        callback.enable_caching()
-        callback.compile()
-        return callback
-
-    @cached_property
-    def address(self) -> int:
-        """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
-        if DISABLED:
-            _plain.append(self.function)
-            return len(_plain)
-        return int(self._callback.address)
 
     @cached_property
     def _call(self) -> Callable[..., float]:
@@ -150,14 +131,14 @@ def call_field(typingctx, address, position, velocity, time_s, settings):
 if DISABLED:
 
     def call_law2(address, a, b):
-        return _plain[address - 1](a, b)
+        return plain_function(address)(a, b)
 
     def call_law4(address, a, b, c, d):
-        return _plain[address - 1](a, b, c, d)
+        return plain_function(address)(a, b, c, d)
 
     def call_field(address, position, velocity, time_s, settings):
         try:
-            return _plain[address - 1](position, velocity, time_s, settings)
+            return plain_function(address)(position, velocity, time_s, settings)
         except (ArithmeticError, ValueError):  # sqrt(-1) and 1/0 are numbers, or NaN, in compiled code
             return (np.nan, np.nan, np.nan)
 

@@ -8,42 +8,22 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from llvmlite import ir
 from numba import extending, types
-from numba.core import sigutils
 
-from palpate.jit.decorators import DISABLED, OPTIONS
-from palpate.jit.shared import Callback, reached_by
+from palpate.jit.decorators import DISABLED
+from palpate.jit.shared import CFunction, plain_function
 
 SIGNATURE = "int64(intp)"
-_plain: list[Callable[[Any], int]] = []  # without the compiler an address is a place in this list, and one
 
 
-class Routine:
+class Routine(CFunction):
     """A compiled C function int64(address); made by `routine`.  Calling it runs the compiled code."""
 
     def __init__(self, function: Callable[[Any], int]) -> None:
-        self.function, self.__name__, self.__doc__ = function, function.__name__, function.__doc__
-
-    @cached_property
-    def _callback(self) -> Any:
-        for each in reached_by(self.function):
-            each.link()
-        callback = Callback(self.function, sigutils.normalize_signature(SIGNATURE), {}, dict(OPTIONS))
-        callback.enable_caching()
-        callback.compile()
-        return callback
-
-    @cached_property
-    def address(self) -> int:
-        """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
-        if DISABLED:
-            _plain.append(self.function)
-            return len(_plain)
-        return int(self._callback.address)
+        super().__init__(function, SIGNATURE)
 
     def __call__(self, block: Any) -> int:
         if DISABLED:
@@ -70,4 +50,4 @@ def routine(function: Callable[[Any], int]) -> Routine:
 if DISABLED:
 
     def call_routine(address, block):
-        return _plain[address - 1](block)
+        return plain_function(address)(block)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +28,55 @@ class Callback(ccallback.CFunc):
             self._cache = FunctionCache(self._pyfunc)
 
 
-class Shared:
-    """One of them: its function, its symbol, and, once linked, its compiled code."""
+_plain: list[Callable[..., Any]] = []  # without the compiler an address is a place in this list, and one
+
+
+def plain_function(address: int) -> Callable[..., Any]:
+    """Without the compiler: the function at an address."""
+    return _plain[address - 1]
+
+
+class CFunction:
+    """A Python function, compiled to a C function of one signature that others call by its address."""
 
     def __init__(self, function: Callable[..., Any], signature: str) -> None:
-        self.function, self.file = function, Path(function.__code__.co_filename).resolve()
-        self.signature = sigutils.normalize_signature(signature)
-        args, returns = self.signature
+        self.function, self.signature = function, signature
+        self.name = self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+
+    def compiled(self) -> Any:
+        """Compiled, or loaded from the cache; the symbols of those it calls must be known."""
+        callback = Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(OPTIONS))
+        callback.enable_caching()
+        callback.compile()
+        return callback
+
+    @cached_property
+    def _linked(self) -> Any:
+        for each in reached_by(self.function):
+            each.link()
+        return self.compiled()
+
+    @cached_property
+    def address(self) -> int:
+        """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
+        if DISABLED:
+            _plain.append(self.function)
+            return len(_plain)
+        return int(self._linked.address)
+
+
+class Shared(CFunction):
+    """A function with a symbol, and, once linked, its compiled code."""
+
+    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+        super().__init__(function, signature)
+        self.file = Path(function.__code__.co_filename).resolve()
+        args, returns = sigutils.normalize_signature(signature)
         # what callers see: a name and a signature
         self.symbol = f"{function.__module__}.{function.__name__}".replace(".", "_")
         self.external = types.ExternalFunction(self.symbol, returns(*args))
         self.callback: Any = None
-
-    def compiled(self) -> Any:
-        """Compiled, or loaded from the cache; the symbols of those it calls must be known."""
-        callback = Callback(self.function, self.signature, {}, dict(OPTIONS))
-        callback.enable_caching()
-        callback.compile()
-        return callback
 
     def link(self) -> None:
         """Compile or load it, and make its symbol known; those it calls must be linked already."""

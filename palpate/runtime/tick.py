@@ -25,6 +25,7 @@ from palpate.haptics.reach_tables import (
     HELD,
     HIP,
     LATE_S,
+    LEVER_M,
     NOW_S,
     POINT,
     RESTING,
@@ -66,7 +67,6 @@ CAPPED = COUNTERS.index("capped")
 CONTACTS_LOST, RAN_OUT_COUNTER = COUNTERS.index("contacts_lost"), COUNTERS.index("ran_out")
 CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
 STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
-LEVER_M = 0.2  # the torque limit of a hand is its force limit at this distance
 LARGEST_SANE = 1e6  # [m, N/m, N m/rad]: no honest hand has more
 ZERO = (0.0, 0.0, 0.0)
 

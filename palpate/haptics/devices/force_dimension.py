@@ -39,16 +39,12 @@ from palpate.haptics.devices.force_dimension_kernels import (
 )
 from palpate.haptics.devices.library import FORCE_DIMENSION, bind, symbol_address
 from palpate.haptics.devices.port import (
-    BUTTONS,
     LOST,
     NOW_S,
     OK,
-    POSITION,
-    QUATERNION,
     SAMPLED_S,
-    SPIN,
-    VELOCITY,
     InTick,
+    copy_reading,
     empty_port,
 )  # fmt: skip
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
@@ -231,10 +227,7 @@ class ForceDimension(OpenClose):
             self.require_open()
             if self._sample() == LOST:
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
-            reading = self._port.reading
-            out.position_m[:], out.velocity_m_s[:] = reading[POSITION], reading[VELOCITY]
-            out.quaternion[:], out.spin_rad_s[:] = reading[QUATERNION], reading[SPIN]
-            out.buttons, out.sampled_at_s = int(self._port.integer[BUTTONS]), float(self._port.number[SAMPLED_S])
+            copy_reading(self._port, out)
 
     def write(self, force_N: np.ndarray) -> None:
         with self._lock:

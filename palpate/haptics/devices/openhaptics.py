@@ -44,15 +44,11 @@ from palpate.haptics.devices.openhaptics_kernels import (
     servo,
 )  # fmt: skip
 from palpate.haptics.devices.port import (
-    BUTTONS,
     LOST,
     NOW_S,
-    POSITION,
-    QUATERNION,
     SAMPLED_S,
-    SPIN,
-    VELOCITY,
     InTick,
+    copy_reading,
     empty_port,
 )  # fmt: skip
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
@@ -229,10 +225,7 @@ class OpenHaptics(OpenClose):
             self._port.number[NOW_S] = self._clock()
             if sample(self.in_tick.block.address) == LOST:
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
-            reading = self._port.reading
-            out.position_m[:], out.velocity_m_s[:] = reading[POSITION], reading[VELOCITY]
-            out.quaternion[:], out.spin_rad_s[:] = reading[QUATERNION], reading[SPIN]
-            out.buttons, out.sampled_at_s = int(self._port.integer[BUTTONS]), float(self._port.number[SAMPLED_S])
+            copy_reading(self._port, out)
 
     def write(self, force_N: np.ndarray) -> None:
         with self._lock:

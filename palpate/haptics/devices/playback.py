@@ -30,6 +30,7 @@ from palpate.haptics.devices.port import (
     VELOCITY,
     InTick,
     Port,
+    copy_reading,
     empty_port,
 )
 from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
@@ -285,9 +286,7 @@ class Playback(OpenClose):
         if sample(self.in_tick.block.address) != OK:
             out.buttons, out.sampled_at_s = 0, np.nan
             return
-        out.position_m[:], out.velocity_m_s[:] = port.reading[POSITION], port.reading[VELOCITY]
-        out.quaternion[:], out.spin_rad_s[:] = port.reading[QUATERNION], port.reading[SPIN]
-        out.buttons, out.sampled_at_s = int(port.integer[BUTTONS]), float(port.number[SAMPLED_S])
+        copy_reading(port, out)
 
     def write(self, force_N: np.ndarray) -> None:
         self.require_open()

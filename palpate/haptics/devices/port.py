@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from palpate.haptics.devices.protocol import DeviceReading
 from palpate.jit import Block, block_loader
 from palpate.jit.routines import Routine
 from palpate.model.model import Floats1, Ints1
@@ -22,8 +23,8 @@ from palpate.model.model import Floats1, Ints1
 POSITION, VELOCITY, QUATERNION, SPIN = slice(0, 3), slice(3, 6), slice(6, 10), slice(10, 13)
 # rows of Port.number: the tick's clock and period (given), when the reading was sensed, on the same clock (filled)
 NOW_S, DT_S, SAMPLED_S = range(3)
-# rows of Port.integer: one bit each, bit 0 holds; how many samples so far
-BUTTONS, SAMPLES = range(2)
+# row of Port.integer: one bit each, bit 0 holds
+BUTTONS = 0
 # what a routine returns
 OK, NOTHING_NEW, SATURATED, LOST = 0, 1, 2, -1
 
@@ -34,7 +35,7 @@ class Port(NamedTuple):
     reading: Floats1  # (13,) POSITION, VELOCITY, QUATERNION (w, x, y, z), SPIN
     command: Floats1  # (6,) force on the hand, torque on the hand
     number: Floats1  # NOW_S, DT_S, SAMPLED_S
-    integer: Ints1  # BUTTONS, SAMPLES
+    integer: Ints1  # BUTTONS
 
 
 load_port = block_loader((Port, False))
@@ -42,9 +43,16 @@ load_port = block_loader((Port, False))
 
 def empty_port(dt_s: float = 1e-3) -> Port:
     """At rest in the middle, unturned, nothing sensed yet."""
-    port = Port(np.zeros(13), np.zeros(6), np.array([0.0, dt_s, np.nan]), np.zeros(2, dtype=np.int64))
+    port = Port(np.zeros(13), np.zeros(6), np.array([0.0, dt_s, np.nan]), np.zeros(1, dtype=np.int64))
     port.reading[QUATERNION.start] = 1.0
     return port
+
+
+def copy_reading(port: Port, out: DeviceReading) -> None:
+    """What a port holds, into a caller's reading."""
+    out.position_m[:], out.velocity_m_s[:] = port.reading[POSITION], port.reading[VELOCITY]
+    out.quaternion[:], out.spin_rad_s[:] = port.reading[QUATERNION], port.reading[SPIN]
+    out.buttons, out.sampled_at_s = int(port.integer[BUTTONS]), float(port.number[SAMPLED_S])
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from palpate.haptics.devices.port import (
     VELOCITY,
     InTick,
     Port,
+    copy_reading,
     empty_port,
 )
 from palpate.haptics.devices.protocol import DeviceReading, OpenClose
@@ -287,9 +288,7 @@ class Simulated(OpenClose):
         port = self.in_tick.port
         port.number[NOW_S] = self.time_s
         sample(self.in_tick.block.address)
-        out.position_m[:], out.velocity_m_s[:] = port.reading[POSITION], port.reading[VELOCITY]
-        out.quaternion[:], out.spin_rad_s[:] = port.reading[QUATERNION], port.reading[SPIN]
-        out.buttons, out.sampled_at_s = int(port.integer[BUTTONS]), float(port.number[SAMPLED_S])
+        copy_reading(port, out)
 
     def write(self, force_N: np.ndarray) -> None:
         self.require_open()
