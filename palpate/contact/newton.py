@@ -11,7 +11,7 @@ from palpate.contact.factor import clear_impulses, factor, respond, substitute
 from palpate.contact.rows import CONTACT, DRY, LIMIT, NEWTON, TOLERANCE, load_rows
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add_scaled, compose, get3, get9, put3, put9, rotate
+from palpate.spatial.vectors import add_scaled, compose, get3, get9, inverse_symmetric, put3, put9, rotate
 
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-6, 1e-9, 1e-1
 HALVINGS = 8
@@ -41,12 +41,7 @@ def row_derivative(r, i, l, u):
 @kernel
 def inverse_shifted(D, eps):
     """(1 - D + eps)^-1, D symmetric."""
-    a, b, c = 1.0 - D[0] + eps, 1.0 - D[4] + eps, 1.0 - D[8] + eps
-    d, e, f = -D[1], -D[2], -D[5]
-    A, B, C = b * c - f * f, e * f - d * c, d * f - e * b
-    k = 1.0 / (a * A + d * B + e * C)
-    x, y, z = k * (a * c - e * e), k * (d * e - a * f), k * (a * b - d * d)
-    return (k * A, k * B, k * C, k * B, x, y, k * C, y, z)
+    return inverse_symmetric((1.0 - D[0] + eps, 1.0 - D[4] + eps, 1.0 - D[8] + eps, -D[1], -D[2], -D[5]))
 
 
 @kernel

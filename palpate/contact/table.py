@@ -11,10 +11,12 @@ r  Rows (rows.py);  m  ModelArrays;  w  Workspace
 
 from palpate.contact.rows import N_SLOTS
 from palpate.conventions import WORLD
+from palpate.dynamics.inertia import link_mass
 from palpate.dynamics.kinematics import joint_motion
 from palpate.jit import kernel
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times
-from palpate.spatial.vectors import add, get6, put6
+from palpate.model.model import FREE
+from palpate.spatial.vectors import add, compose, get6, inverse_symmetric, put6
 
 
 @kernel
@@ -76,7 +78,34 @@ def mark_links(m, r):
 
 
 @kernel
-def link_blocks(m, w, v, r):
+def floats_alone(m, armature, i):
+    """Whether link i is a free body by itself, with nothing on its axes but its own inertia."""
+    if m.kind[i] != FREE or (i + 1 < m.parent.shape[0] and m.parent[i + 1] == i):
+        return False
+    for k in range(m.axis_begin[i], m.axis_begin[i] + 6):
+        if armature[k] != 0.0:
+            return False
+    return True
+
+
+@kernel
+def put_free_block(m, w, r, i):
+    """Om_i of a free body by itself, in closed form: [[J, -J [c]x], [[c]x J, 1/m - [c]x J [c]x]], J = I^-1 about c."""
+    mass, c, I = link_mass(m, w, i)
+    J = inverse_symmetric(I)
+    X = (0.0, -c[2], c[1], c[2], 0.0, -c[0], -c[1], c[0], 0.0)
+    XJ = compose(X, J)
+    XJX = compose(XJ, X)
+    for row in range(3):
+        for col in range(3):
+            r.link_Om[i, 6 * row + col] = J[3 * row + col]
+            r.link_Om[i, 6 * row + 3 + col] = XJ[3 * col + row]
+            r.link_Om[i, 6 * (3 + row) + col] = XJ[3 * row + col]
+            r.link_Om[i, 6 * (3 + row) + 3 + col] = (1.0 / mass if row == col else 0.0) - XJX[3 * row + col]
+
+
+@kernel
+def link_blocks(m, w, v, armature, r):
     """Root to leaf over marked links: Om_i and the twist under velocities v."""
     for i in range(1, m.parent.shape[0]):
         if r.mark[i] == 0:
@@ -87,6 +116,9 @@ def link_blocks(m, w, v, r):
             omega, u = get6(r.link_W, parent)
             jw, jv = add(jw, omega), add(jv, u)
         put6(r.link_W, i, jw, jv)
+        if floats_alone(m, armature, i):
+            put_free_block(m, w, r, i)
+            continue
         source = parent  # row 0, of the world, stays zero
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             pass_axis(r.link_Om, i, source, w.S, w.U, k, w.D_inv[k])
@@ -143,9 +175,9 @@ def descend(m, w, r, a):
 
 
 @kernel
-def build_table(m, w, v, r):
-    """Om between all slots, and their twists under velocities v as W_free."""
-    link_blocks(m, w, v, r)
+def build_table(m, w, v, armature, r):
+    """Om between all slots, and their twists under velocities v as W_free; armature as `aba` had it."""
+    link_blocks(m, w, v, armature, r)
     for s in range(1, r.integer[N_SLOTS]):
         i = r.slot_link[s]
         put_block(r, s, s, r.link_Om, i)

@@ -155,6 +155,16 @@ def column(R, k):
 
 
 @kernel
+def inverse_symmetric(I):
+    """The inverse of (xx, yy, zz, xy, xz, yz), as 9 numbers."""
+    a, b, c, d, e, f = I
+    A, B, C = b * c - f * f, e * f - d * c, d * f - e * b
+    k = 1.0 / (a * A + d * B + e * C)
+    x, y, z = k * (a * c - e * e), k * (d * e - a * f), k * (a * b - d * d)
+    return (k * A, k * B, k * C, k * B, x, y, k * C, y, z)
+
+
+@kernel
 def symmetric_times(I, x):
     """I x, I symmetric."""
     return (I[0] * x[0] + I[3] * x[1] + I[4] * x[2],
