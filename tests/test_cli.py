@@ -69,7 +69,7 @@ def test_an_experiment_without_claims_does_not_pass(tmp_path, monkeypatch):
     (["run"], "Missing from palpate run: EXPERIMENT"),
     (["touch", "nowhere"], "no scene is called 'nowhere'"),
     (["touch", "--device", "pointr"], "did you mean 'pointer'?"),
-    (["touch", "--device", "null"], "cannot drive a live session yet"),
+    (["touch", "--device", "simulated:nothing"], "no simulated device is called 'nothing'"),
     (["touch", "--host", "10.1.2.3"], "listening on 10.1.2.3 is not supported yet"),
     (["touch", "--host", "here"], "'here' is not an address"),
     (["replay", "missing.mcap"], "missing.mcap"),

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import extending, types
 
 from palpate.jit.decorators import DISABLED
-from palpate.jit.shared import CFunction, plain_function
+from palpate.jit.shared import CFunction, plain_function, reached_by
 
 SIGNATURE = "int64(intp)"
 
@@ -24,6 +24,12 @@ class Routine(CFunction):
 
     def __init__(self, function: Callable[[Any], int]) -> None:
         super().__init__(function, SIGNATURE)
+
+    def compiled(self) -> Any:
+        """As any C function, after the shared functions that it may call."""
+        for each in reached_by(self.function):
+            each.link()
+        return super().compiled()
 
     def __call__(self, block: Any) -> int:
         if DISABLED:

@@ -52,9 +52,7 @@ class CFunction:
         return callback
 
     @cached_property
-    def _linked(self) -> Any:
-        for each in reached_by(self.function):
-            each.link()
+    def _callback(self) -> Any:
         return self.compiled()
 
     @cached_property
@@ -63,7 +61,7 @@ class CFunction:
         if DISABLED:
             _plain.append(self.function)
             return len(_plain)
-        return int(self._linked.address)
+        return int(self._callback.address)
 
 
 class Shared(CFunction):
