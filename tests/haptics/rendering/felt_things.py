@@ -36,19 +36,9 @@ def write_mesh(path: Path, vertices: np.ndarray, triangles: np.ndarray, convex: 
 
 def primitive_gap(shape: pp.Shape, point: np.ndarray) -> float:
     """Signed distance of a point of the shape's frame from the surface of a primitive, by its definition."""
-    q, size = np.asarray(point, dtype=float), shape.size
     if shape.kind == "plane":
-        return float(q[2])
-    if shape.kind == "sphere":
-        return float(np.linalg.norm(q) - size[0])
-    if shape.kind == "capsule":
-        h = 0.5 * size[1]
-        return float(np.linalg.norm(q - [0.0, 0.0, np.clip(q[2], -h, h)]) - size[0])
-    if shape.kind == "box":
-        d = np.abs(q) - 0.5 * np.array(size)
-    else:  # cylinder
-        d = np.array([np.hypot(q[0], q[1]) - size[0], abs(q[2]) - 0.5 * size[1]])
-    return float(np.linalg.norm(np.maximum(d, 0.0)) + min(d.max(), 0.0))
+        return float(point[2])
+    return scenes.surface_gap(shape, pp.Transform(), np.asarray(point, dtype=float))
 
 
 def hull_gap(vertices: np.ndarray, triangles: np.ndarray, points: np.ndarray) -> np.ndarray:
