@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_a_failed_claim_is_exit_1_and_is_written(tmp_path, monkeypatch, capsys):
         report.claim("not a number", float("nan"))
         report.claim("fine", 1.0, low=0.0, high=2.0)
 
-    monkeypatch.setattr("palpate.registry.find", lambda *_: failing)
+    monkeypatch.setattr("palpate.experiments.report.registry", SimpleNamespace(find=lambda *_: failing))
     assert cli.main(["run", "arm-swing", "--out", str(tmp_path)]) == 1
     assert "1 of 3 claims hold" in capsys.readouterr().out
     report = json.loads((tmp_path / "report.json").read_text())
@@ -57,7 +58,7 @@ def test_a_failed_claim_is_exit_1_and_is_written(tmp_path, monkeypatch, capsys):
 
 
 def test_an_experiment_without_claims_does_not_pass(tmp_path, monkeypatch):
-    monkeypatch.setattr("palpate.registry.find", lambda *_: lambda report: None)
+    monkeypatch.setattr("palpate.experiments.report.registry", SimpleNamespace(find=lambda *_: lambda report: None))
     assert not run("empty", tmp_path).passed
 
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,25 +75,17 @@ def touch(
     from palpate.runtime.session import Session
 
     host = _loopback(host)
-    opened = None if device == "pointer" else open_device(device)
-    try:
+    with ExitStack() as stack:
+        opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         with compiled_ahead("palpate.runtime.loop", "servo_loop"):
             built = find(SCENES, "scenes", scene)()
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
             session = Session(built, reaching, page=True, record=record, host=host, port=port, say=say).start()
-    except BaseException:
-        if opened:
-            opened.close()
-        raise
-    try:
+        stack.callback(session.stop)
         _show(session.url, browser, say)
         how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
         say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
         _wait(threading.Event(), seconds)
-    finally:
-        session.stop()
-        if opened:
-            opened.close()
     say(str(session.report))
     return 0
 
