@@ -87,10 +87,8 @@ def ball_misses_box(low, high, x, r, j):
 
 @stage
 def proxy_pair(address, i, j):
-    """All shapes of proxy i against all of proxy j; the first body is that of the lower link."""
+    """All shapes of proxy i against all of proxy j > i; the first body is that of i."""
     g, c = load_collision(address)
-    if g.proxy_link[i] > g.proxy_link[j]:
-        i, j = j, i
     link_a, link_b, margin = g.proxy_link[i], g.proxy_link[j], c.margin[0]
     R, p = get9(c.link_R, link_a), get3(c.link_p, link_a)
     S, q = get9(c.link_R, link_b), get3(c.link_p, link_b)

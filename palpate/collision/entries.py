@@ -14,6 +14,8 @@ from palpate.dynamics.workspace import load
 from palpate.jit import entry, kernel
 from palpate.spatial.vectors import add, get3, get9, put3, put9
 
+NEAR, FARTHEST = 0.01, 1e4  # [m] where the search for a gap begins and ends
+
 
 @kernel
 def place_links(m, w, link_R, link_p):
@@ -43,6 +45,24 @@ def detect_entry(address, full, times):
         detect(address, full)
 
 
+@kernel
+def look_at_pair(address, g, c, a, b):
+    """Points of shapes a and b within the margin, into c.found; returns the row of the nearest, -1 if there is none."""
+    c.now[FOUND], c.now[REDUCE] = 0, 0
+    if g.kind[a] == PLANE or g.kind[b] == PLANE:
+        plane, other = (a, b) if g.kind[a] == PLANE else (b, a)
+        begin_pair(c.now, a, b, 0 if plane == a else 1)
+        n, offset = plane_in_world(g, c, plane)
+        plane_shape(address, other, n[0], n[1], n[2], offset)
+    else:
+        shape_pair(address, a, b)
+    nearest = -1
+    for k in range(c.now[FOUND]):
+        if nearest < 0 or c.found[k, 6] < c.found[nearest, 6]:
+            nearest = k
+    return nearest
+
+
 @entry("intp, intp, float64[::1], intp, intp, float64[::1]")
 def distance_entry(model_address, address, q, a, b, out):
     """The nearest points of shapes a and b at q, if within the margin: out (7,) gap, midpoint, normal from a to b."""
@@ -53,18 +73,59 @@ def distance_entry(model_address, address, q, a, b, out):
     positions(m, q, w)
     g, c = load_collision(address)
     place_links(m, w, c.link_R, c.link_p)
-    c.now[FOUND], c.now[REDUCE] = 0, 0
     out[0] = math.inf
-    if g.kind[a] == PLANE or g.kind[b] == PLANE:
-        plane, other = (a, b) if g.kind[a] == PLANE else (b, a)
-        begin_pair(c.now, a, b, 0 if plane == a else 1)
-        n, offset = plane_in_world(g, c, plane)
-        plane_shape(address, other, n[0], n[1], n[2], offset)
-    else:
-        shape_pair(address, a, b)
-    for k in range(c.now[FOUND]):
-        if c.found[k, 6] < out[0]:
-            out[0] = c.found[k, 6]
-            for r in range(6):
-                out[1 + r] = c.found[k, r]
+    nearest = look_at_pair(address, g, c, a, b)
+    if nearest >= 0:
+        out[0] = c.found[nearest, 6]
+        for r in range(6):
+            out[1 + r] = c.found[nearest, r]
+    return FINE
+
+
+@kernel
+def pair_gap(address, g, c, a, b, guess):
+    """The gap of shapes a and b [m], however far apart up to FARTHEST; `guess` [m] is where the search begins.
+
+    The margin grows until something is within it, so that a mesh is searched little wider than it must be.
+    """
+    c.margin[0] = max(guess, NEAR)
+    nearest = look_at_pair(address, g, c, a, b)
+    while nearest < 0:
+        if c.margin[0] > FARTHEST:
+            return math.inf
+        c.margin[0] *= 2.0
+        nearest = look_at_pair(address, g, c, a, b)
+    gap = c.found[nearest, 6]
+    while c.now[FOUND] == c.found.shape[0]:  # full: a nearer point may have been lost, look for those alone
+        c.margin[0] = gap
+        nearest = look_at_pair(address, g, c, a, b)
+        if nearest < 0:
+            return gap
+        gap = c.found[nearest, 6]
+    return gap
+
+
+@entry("intp, intp, float64[:, ::1], int64[:, ::1], float64[:, ::1], intp[::1]")
+def path_gaps_entry(model_address, address, rows, pairs, out, bad_row):
+    """Gaps along a path: rows (n, nq); pairs (k, 3) shape, shape, column; out (n, columns) the smallest gap of each.
+
+    FINE, or the first bad coordinate, of the row then in bad_row (1,).
+    """
+    m, w = load(model_address)
+    g, c = load_collision(address)
+    for i in range(rows.shape[0]):
+        q = rows[i]
+        bad = bad_coordinate(m, q)
+        if bad != FINE:
+            bad_row[0] = i
+            return bad
+        positions(m, q, w)
+        place_links(m, w, c.link_R, c.link_p)
+        for column in range(out.shape[1]):
+            out[i, column] = math.inf
+        for k in range(pairs.shape[0]):
+            column = pairs[k, 2]
+            guess = 1.25 * out[i - 1, column] if i > 0 and out[i - 1, column] < FARTHEST else NEAR
+            gap = pair_gap(address, g, c, pairs[k, 0], pairs[k, 1], guess)
+            out[i, column] = min(out[i, column], gap)
     return FINE

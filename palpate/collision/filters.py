@@ -1,6 +1,7 @@
 """Who never touches whom, and why: the pairs of proxies that detection leaves out.
 
 - what moves as one (one link), and what never moves (static against static): detection sees that by itself
+- what nothing can push: a placed body against static and other placed ones
 - a link and the one it hangs on; a first moving link and its own fixed base, but not the rest of the static world
 - pairs of names the user gives
 - links of one tree whose shapes overlap where the model starts: they were drawn so (geometry.py finds these)
@@ -49,6 +50,16 @@ def neighbours(model: Model) -> set[Pair]:
         if parent and weld[parent] != weld[row]:
             pairs.add(_ordered(weld[parent], weld[row]))
     return pairs
+
+
+def placed(model: Model) -> set[int]:
+    """Body rows that are placed, and what is welded to them: they move only when they are put somewhere."""
+    found, root = set(), roots(model)
+    for row in range(1, model.n_bodies):
+        joint = model.parent_joint(root[row])
+        if joint is not None and joint.placed:
+            found.add(row)
+    return found
 
 
 def named(model: Model, ignore: Ignore, parts: Mapping[str, Sequence[str]]) -> set[Pair]:

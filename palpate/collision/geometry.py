@@ -134,10 +134,10 @@ def _bounds(shape: Shape, tables: _Tables) -> tuple[int, int, tuple[float, float
 
 
 def _touchables(model: Model, tables: _Tables) -> tuple[list[_Touchable], tuple[Material, ...]]:
-    """All shapes that can be touched, by link."""
+    """All shapes that can be touched, by link: static ones, those that are placed, those that move."""
     found, materials = [], dict[Material, int]()
     bodies = {b.name: b for b in model.description.bodies}
-    arrays = model.arrays
+    arrays, placed = model.arrays, filters.placed(model)
     for row, name in enumerate(model.body_names[1:], start=1):
         R_body, p_body = arrays.body_R[row].reshape(3, 3), arrays.body_p[row]
         several = len([s for s in bodies[name].shapes if s.role != "visual"]) > 1
@@ -150,7 +150,8 @@ def _touchables(model: Model, tables: _Tables) -> tuple[list[_Touchable], tuple[
                 R=R_body @ shape.placement.R.matrix(), p=R_body @ np.array(shape.placement.p) + p_body,
                 centre=centre, half=half, radius=radius,
             ))  # fmt: skip
-    return sorted(found, key=lambda s: s.link), tuple(materials)
+    # what cannot be pushed comes first of a pair, so that a placed body is met in the very way a static one is
+    return sorted(found, key=lambda s: (s.link != 0 and s.body not in placed, s.link)), tuple(materials)
 
 
 def shapes(model: Model, ignore: filters.Ignore = (), parts: Mapping[str, Sequence[str]] | None = None) -> Shapes:
@@ -256,6 +257,8 @@ def _exclusions(model: Model, proxies: list[list[_Touchable]], apart: set[filter
             of_body.setdefault(s.body, set()).add(k)
     pairs = [(of_weld.get(a, set()), of_weld.get(b, set())) for a, b in joined]
     pairs += [(of_body.get(a, set()), of_body.get(b, set())) for a, b in apart]
+    placed = set().union(*(of_body.get(row, set()) for row in filters.placed(model)))
+    pairs.append((placed, placed | {k for k, group in enumerate(proxies) if group[0].link == 0}))
     lists: list[set[int]] = [set() for _ in proxies]
     for first, second in pairs:
         for i in first:

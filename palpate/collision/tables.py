@@ -1,7 +1,8 @@
 """Geometry: everything that can be touched, as read-only arrays in link frames.
 
 Sizes: n shapes, P proxies, H hulls, M meshes.  A *proxy* is what the broad phase sees: all shapes of one moving link,
-or one static shape, or one plane.  Shapes are sorted by link, so that a proxy is a range of rows.
+or one static shape, or one plane.  Shapes are sorted by link, so that a proxy is a range of rows, placed links before
+those that move: of two proxies the one of the lower row is the first body of a contact.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def center_of_mass(m, w):
         mass, c, _ = link_mass(m, w, i)
         total += mass
         moment = add_scaled(moment, mass, add(get3(w.origin, m.root[i]), c))
-    return scale(1.0 / total, moment)
+    return scale(1.0 / total, moment) if total > 0.0 else ZERO  # placed bodies have no mass
 
 
 @kernel

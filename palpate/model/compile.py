@@ -20,6 +20,10 @@ from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3, sk
 # An inertia about a joint's axis below this part of the moved body's whole inertia and mass is rounding, not physics.
 NEGLIGIBLE_INERTIA = 1e-15
 
+# What a placed body has on its six axes instead of mass [kg, kg m^2]: gravity does not act on it, and 100 N give it
+# 1e-10 m/s^2.  The mass matrix stays finite and positive; a World does not move it at all.
+PLACED_INERTIA = 1e12
+
 X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
@@ -42,6 +46,7 @@ class _Link:
     kind: int
     axes: list[_Axis]
     q_begin: int
+    placed: bool = False
     mass: float = 0.0
     first_moment: np.ndarray = field(default_factory=lambda: np.zeros(3))  # sum of m c, link axes
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # about the link origin
@@ -149,7 +154,7 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
         if joint.kind != "fixed":
             leader, ratio, offset = _leader(joint, by_name) if joint.mimic else (joint, 1.0, 0.0)
             q, v = q_index[leader.name].start, v_index[leader.name].start
-            armature = joint.per_velocity("armature")
+            armature = (PLACED_INERTIA,) * 6 if joint.placed else joint.per_velocity("armature")
             if joint.kind in ("spherical", "free"):
                 kind = SPHERICAL if joint.kind == "spherical" else FREE
                 axes = [_Axis(REVOLUTE, X_joint if k == 0 else IDENTITY, 0, v + k, 1.0, 0.0, armature[k])
@@ -159,13 +164,14 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
                 kind = CHAIN
                 steps, X_joint = _chain(joint, X_joint)
                 axes = [_Axis(what, X, q + k, v + k, ratio, offset, armature[k]) for k, (what, X) in enumerate(steps)]
-            links.append(_Link(link, kind, axes, q))
+            links.append(_Link(link, kind, axes, q, joint.placed))
             link = len(links) - 1
         X_body = X_joint @ joint.child_placement.inv()
         place[joint.child] = (link, X_body)
         body = bodies[joint.child]
         R = X_body.R.matrix()
-        links[link].weld(body.mass, X_body.apply(body.com), R @ np.asarray(body.inertia) @ R.T)
+        if not links[link].placed:
+            links[link].weld(body.mass, X_body.apply(body.com), R @ np.asarray(body.inertia) @ R.T)
 
     body_names = (WORLD_NAME, *(j.child for j in order))
     nq, nv = sum(j.nq for j in order), sum(j.nv for j in order)

@@ -153,6 +153,7 @@ class Joint:
     lower, upper     one number per coordinate (revolute rad, prismatic m), or one for all; infinite: no limit
     armature         rotor inertia seen at the joint, added to the diagonal of H [kg m^2 or kg]
     damping          viscous, per velocity [N m s/rad or N s/m]; friction: dry [N m or N]
+    placed           of a free joint to the world: its child stays where q puts it, whatever pushes it
     """
 
     name: str
@@ -172,6 +173,7 @@ class Joint:
     damping: float | tuple[float, ...] = 0.0
     friction: float | tuple[float, ...] = 0.0
     mimic: Mimic | None = None
+    placed: bool = False
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
@@ -195,6 +197,8 @@ class Joint:
             raise ModelError(f"joint {self.name!r}: the two axes of a universal joint must not be parallel")
         if self.kind in ("free", "spherical") and np.abs(self.child_placement.R.log()).max() > 1e-9:
             raise ModelError(f"joint {self.name!r}: a {self.kind} joint cannot be turned in its child")
+        if self.placed and (self.kind != "free" or self.parent != WORLD_NAME):
+            raise ModelError(f"joint {self.name!r}: only a free joint to the world can be placed")
         if self.mimic is not None and self.kind not in ("revolute", "prismatic"):
             raise ModelError(f"joint {self.name!r}: only revolute and prismatic joints can mimic another")
         if self.mimic is not None and not (math.isfinite(self.mimic.ratio) and math.isfinite(self.mimic.offset)):
@@ -280,6 +284,18 @@ class MultiBody:
                 if name in seen:
                     raise ModelError(f"the joints form a cycle through body {name!r}; a tree is needed")
                 seen.add(name)
+        self._check_placed()
+
+    def _check_placed(self) -> None:
+        """What a placed body carries must be welded to it: what moves on it would push it."""
+        placed = {j.child for j in self.joints if j.placed}
+        more = placed
+        while more:
+            carried = [j for j in self.joints if j.parent in more]
+            for joint in carried:
+                if joint.kind != "fixed":
+                    raise ModelError(f"joint {joint.name!r} moves on {joint.parent!r}, which is placed; fix it there")
+            more = {j.child for j in carried}
 
     def _unique(self, what: str, names: Iterable[str]) -> set[str]:
         seen: set[str] = set()

@@ -3,7 +3,7 @@
 A free body's linear velocity is kept in body axes, but it is the velocity in the world that force changes: the step
 works in the body's axes of its beginning and turns the result into those of its end.  Positions go straight along the
 new velocity (semi-implicit), or, where nothing touches, along the mean of old and new: a thrown body then follows its
-parabola exactly.
+parabola exactly.  What is placed stays, with no velocity, whatever was done to it.
 Spin: I (w+ - w) = dt (t - wm x I wm), wm the mean of w and w+ (implicit midpoint), keeps energy and momentum of a
 turning body to rounding; the explicit form blows up where spin times dt is not small.
 """
@@ -105,6 +105,12 @@ def advance(m, s, touched, move, dt):
         if m.kind[i] == CHAIN:
             for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
                 s.q_next[m.axis_q[k]] = s.q[m.axis_q[k]] + move[m.axis_v[k]] * dt
+            continue
+        if s.pushed[i] != i:  # placed
+            for at in range(n, n + 7):
+                s.q_next[at] = s.q[at]
+            for at in range(j, j + 6):
+                s.v_next[at] = 0.0
             continue
         w = (move[j], move[j + 1], move[j + 2])
         if m.kind[i] != FREE:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from palpate.collision import filters
 from palpate.collision.contacts import Contacts, contacts
 from palpate.collision.geometry import Shapes, shapes
 from palpate.contact.rows import BUDGET, TOLERANCE, Rows, rows
 from palpate.dynamics.workspace import Workspace, workspace
 from palpate.jit import Block
+from palpate.model.description import WORLD_NAME
 from palpate.model.model import CHAIN, SPHERICAL, Floats, Model
 from palpate.model.shapes import Material
+from palpate.spatial.placement import Transform
 from palpate.world.connections import FREE as UNTIED
 from palpate.world.state import DT_S, FULL, LEDGER, State
 
@@ -116,6 +119,7 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
         wrenches=zeros((B, 6)), torque=zeros(nv), armature=zeros(A),
         kp=zeros(A), kv=model.damping[m.axis_v].copy(), q_hold=q.copy(), v_hold=zeros(nv), lower=lower, upper=upper,
         dry=model.friction[m.axis_v].copy(), dual=zeros((6, 6)), lone=lone, spin=spin,
+        pushed=pushed_links(model),
         joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
         joined_R=zeros((K, 9)),
         mu_static=static, mu_sliding=sliding, restitution=bounce, laws=np.array(options.laws, dtype=np.int64),
@@ -128,6 +132,7 @@ def lone_links(model: Model) -> tuple[np.ndarray, Floats]:
     m = model.arrays
     alone = (m.parent == 0) & (m.kind != CHAIN) & (np.bincount(m.root, minlength=model.n_links) == 1)
     alone[0] = False
+    alone &= pushed_links(model) > 0  # what is placed has no inertia to spin with
     spin = m.inertia.copy()
     for i in np.flatnonzero(alone & (m.kind == SPHERICAL)):  # it turns about the joint, not its centre of mass
         x, y, z = m.com[i]
@@ -135,6 +140,30 @@ def lone_links(model: Model) -> tuple[np.ndarray, Floats]:
         k = m.axis_begin[i]
         spin[i, :3] += m.armature[k : k + 3]
     return alone.astype(np.int64), spin
+
+
+def pushed_links(model: Model) -> np.ndarray:
+    """For each link the one that a contact with it acts on (L,): itself, or the world for what is placed."""
+    links = np.arange(model.n_links, dtype=np.int64)
+    links[[model.arrays.body_link[row] for row in filters.placed(model)]] = 0
+    return links
+
+
+def placing(model: Model, body: str, X: Transform) -> tuple[slice, slice, Floats]:
+    """Where the coordinates and velocities of a body's free joint are, and those coordinates (7,) that put it at X.
+
+    X  the body's frame in the world; for a placed body, or a free one that carries nothing that moves
+    """
+    if not isinstance(X, Transform):
+        raise ValueError(f"a body is placed by a Transform, got {type(X).__name__}")
+    joint = model.parent_joint(body)
+    if joint is None or model.arrays.body_link[model.body(body)] == 0:
+        raise ValueError(f"{body!r} is fixed in the world and cannot be placed; make it with placed=True")
+    link, root = model.arrays.body_link[model.body(body)], model.arrays.root
+    if joint.kind != "free" or joint.parent != WORLD_NAME or np.count_nonzero(root == link) != 1:
+        raise ValueError(f"{body!r} is part of a tree and cannot be placed by itself; write into q")
+    X_q = joint.placement.inv() @ X @ joint.child_placement
+    return model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
 
 
 def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Floats, Floats]:

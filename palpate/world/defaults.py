@@ -20,7 +20,7 @@ from palpate.model.model import Floats
 from palpate.world import module_entries as entries
 from palpate.world.build import Options, default_capacity
 from palpate.world.modules import Answer, Dynamics, Modules, Stepped
-from palpate.world.reading import STILL_RAD_S, fault_of
+from palpate.world.reading import STILL_RAD_S, fault_of, frames_of
 from palpate.world.state import FAULT, FAULT_AT, TICK, TIME_S, VELOCITY_FAULT, WRENCHES
 from palpate.world.views import Contact, StepReport, WorldError
 
@@ -104,7 +104,7 @@ class DefaultContact:
             pushed, _ = self._solve(A, X, kind, open_by - push, 0.0 * mu, 0.0 * r.bound[:R], np.zeros((R, 3)))
             shift = np.einsum("rij,ri->j", X, pushed)
         m = min(n, int(r.integer[N_CONTACTS]))
-        frame = r.J[:m, 18:].reshape(m, 3, 6)[:, :, 3:]  # n, t1, t2
+        frame = frames_of(r, 0, m)
         impulses = np.zeros((n, 3))
         impulses[:m] = np.einsum("kij,ki->kj", frame, lam[:m])
         return Answer(impulses, np.einsum("rij,ri->j", A[m:], lam[m:]), shift, r.mu[:m].copy(), solved)
@@ -222,6 +222,10 @@ def lay_rows(world: World, contacts: Sequence[ContactPoint]) -> Floats:
         a, b = model.body(x.body_a), model.body(x.body_b)
         if m.body_link[b] == 0:
             raise ValueError(f"contact of {x.body_a!r} and {x.body_b!r}: one that does not move must be the first")
+        if not arrays.state.pushed[m.body_link[[a, b]]].any():
+            raise ValueError(
+                f"contact of {x.body_a!r} and {x.body_b!r}: neither can be pushed, they are fixed or placed"
+            )
         c.link_a[i], c.link_b[i] = m.body_link[a], m.body_link[b]
         c.shape_a[i] = names[x.shape_a] if x.shape_a in names else _first_shape(world, a)
         c.shape_b[i] = names[x.shape_b] if x.shape_b in names else _first_shape(world, b)

@@ -110,7 +110,7 @@ def contact_rows(m, w, g, c, r, s):
     """A row for each contact, in their order, with the impulses of the last step."""
     dt = s.number[DT_S]
     for i in range(c.count[COUNT]):
-        a, b = c.link_a[i], c.link_b[i]
+        a, b = s.pushed[c.link_a[i]], s.pushed[c.link_b[i]]
         row = begin_row(r, CONTACT, a, b)
         if row < 0:
             return

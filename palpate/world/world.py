@@ -17,8 +17,8 @@ from palpate.jit.laws import Law
 from palpate.model.compile import compile
 from palpate.model.description import Joint, MultiBody
 from palpate.model.model import Floats, Model
-from palpate.spatial.placement import Vector3, vector3
-from palpate.world.build import Arrays, Options, Pairs, Tie, build, write_ties
+from palpate.spatial.placement import Transform, Vector3, vector3
+from palpate.world.build import Arrays, Options, Pairs, Tie, build, placing, write_ties
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
@@ -230,6 +230,12 @@ class World:
             if q is None:
                 s.q_hold[self.model.q_index[name]] = s.q[self.model.q_index[name]]
 
+    def place(self, name: str, X: Transform) -> None:
+        """Put a placed body, or a free one that carries nothing that moves, at X in the world, at rest."""
+        body = self._parts[name].bodies[0].name if name in self._parts else name
+        where_q, where_v, q = placing(self.model, body, X)
+        self._state.q[where_q], self._state.v[where_v] = q, 0.0
+
     # ---- who is there
 
     def add(self, part: MultiBody) -> str:
@@ -267,6 +273,8 @@ class World:
         m = self.model.arrays
         if m.body_link[a] == m.body_link[b]:
             raise ValueError(f"{body_a!r} and {body_b!r} are one rigid body already")
+        if not self._state.pushed[m.body_link[[a, b]]].any():
+            raise ValueError(f"neither {body_a!r} nor {body_b!r} can be pulled: they are fixed or placed")
         key = next((k for k in range(len(self._state.joined_kind)) if k not in self._ties), None)
         if key is None:
             raise ValueError(f"there is room for {len(self._state.joined_kind)} connections at once")

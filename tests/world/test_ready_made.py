@@ -40,9 +40,9 @@ def test_a_scene_takes_its_rate(rate_hz):
     assert arm_line(rate_hz).rate_hz == pytest.approx(rate_hz)
 
 
-def test_wall_and_obstacle_of_the_arm_line_are_seen_and_not_solid():
+def test_wall_and_obstacle_of_the_papers_arm_line_are_seen_and_not_solid():
     """The line goes through the obstacle and reaches the wall; nothing of the arm touches either."""
-    scene = arm_line()
+    scene = arm_line(solid=False)
     world = scene.world
     for q in scene.plan.q[:: len(scene.plan.q) // 20]:
         world.q[:], world.v[:] = q, 0.0

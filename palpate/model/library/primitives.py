@@ -1,6 +1,7 @@
 """Solids and planes, one body each: what arms and hands meet.
 
-A free solid starts at `at` through its posture "start" (q of its free joint); a fixed one is placed there by its joint.
+A free solid starts at `at` through its posture "start" (q of its free joint); a fixed one is there by its joint.  A
+placed one starts as a free one does, and stays where it is put, whatever pushes it: `World.place` moves it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def ball(
     at: Vector3 = ORIGIN,
     R: Rotation = IDENTITY.R,
     fixed: bool = False,
+    placed: bool = False,
     material: Material = DEFAULT,
     name: str = "ball",
     color: Color | None = None,
@@ -35,7 +37,7 @@ def ball(
     r = _positive(name, "radius", radius, "m")
     m = _mass(name, mass, density, 4.0 / 3.0 * math.pi * r**3)
     shape = Shape("sphere", (r,), material=material, color=color)
-    return _solid(name, m, (0.4 * m * r * r,) * 3, shape, Transform(R, at), fixed)
+    return _solid(name, m, (0.4 * m * r * r,) * 3, shape, Transform(R, at), fixed, placed)
 
 
 def box(
@@ -46,6 +48,7 @@ def box(
     at: Vector3 = ORIGIN,
     R: Rotation = IDENTITY.R,
     fixed: bool = False,
+    placed: bool = False,
     material: Material = DEFAULT,
     name: str = "box",
     color: Color | None = None,
@@ -58,7 +61,7 @@ def box(
     edges = (_positive(name, "size x", x, "m"), _positive(name, "size y", y, "m"), _positive(name, "size z", z, "m"))
     m = _mass(name, mass, density, x * y * z)
     shape = Shape("box", edges, material=material, color=color)
-    return _solid(name, m, box_inertia(m, edges), shape, Transform(R, at), fixed)
+    return _solid(name, m, box_inertia(m, edges), shape, Transform(R, at), fixed, placed)
 
 
 def capsule(
@@ -70,6 +73,7 @@ def capsule(
     at: Vector3 = ORIGIN,
     R: Rotation = IDENTITY.R,
     fixed: bool = False,
+    placed: bool = False,
     material: Material = DEFAULT,
     name: str = "capsule",
     color: Color | None = None,
@@ -79,7 +83,7 @@ def capsule(
     middle, ends = math.pi * r * r * L, 4.0 / 3.0 * math.pi * r**3  # volumes
     m = _mass(name, mass, density, middle + ends)
     shape = Shape("capsule", (r, L), material=material, color=color)
-    return _solid(name, m, capsule_inertia(m, r, L), shape, Transform(R, at), fixed)
+    return _solid(name, m, capsule_inertia(m, r, L), shape, Transform(R, at), fixed, placed)
 
 
 def cylinder(
@@ -91,6 +95,7 @@ def cylinder(
     at: Vector3 = ORIGIN,
     R: Rotation = IDENTITY.R,
     fixed: bool = False,
+    placed: bool = False,
     material: Material = DEFAULT,
     name: str = "cylinder",
     color: Color | None = None,
@@ -100,7 +105,7 @@ def cylinder(
     m = _mass(name, mass, density, math.pi * r * r * L)
     across = m * (r * r / 4.0 + L * L / 12.0)
     shape = Shape("cylinder", (r, L), material=material, color=color)
-    return _solid(name, m, (across, across, 0.5 * m * r * r), shape, Transform(R, at), fixed)
+    return _solid(name, m, (across, across, 0.5 * m * r * r), shape, Transform(R, at), fixed, placed)
 
 
 def plane(
@@ -137,13 +142,17 @@ def capsule_inertia(mass: float, r: float, L: float) -> Vector3:
     return (across, across, middle * 0.5 * r * r + ends * 0.4 * r * r)
 
 
-def _solid(name: str, mass: float, inertia: Vector3, shape: Shape, X: Transform, fixed: bool) -> MultiBody:
+def _solid(
+    name: str, mass: float, inertia: Vector3, shape: Shape, X: Transform, fixed: bool, placed: bool = False
+) -> MultiBody:
+    if fixed and placed:
+        raise ModelError(f"{name!r}: give fixed (it never moves) or placed (World.place moves it), not both")
     body = Body(name, mass, inertia=inertia, shapes=(shape,))
     start: dict[str, Any] = {}
     if fixed:
         joint = Joint(name, "fixed", "world", name, X)
     else:
-        joint = Joint(name, "free", "world", name)
+        joint = Joint(name, "free", "world", name, placed=placed)
         start[name] = (*X.p, *X.R.wxyz)
     return MultiBody(name, (body,), (joint,), {"start": start})
 
