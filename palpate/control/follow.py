@@ -17,9 +17,10 @@ def next_gain(gain, held, dt):
 
 
 @kernel
-def reference_acceleration(plan, row, gain, q, v, out):
-    """a_ref (nv,) at a row of the plan, for the joints it has columns for: the first, with one coordinate each."""
-    for j in range(plan.q.shape[1]):
-        error = plan.q[row, j] - q[j]
-        rate = gain * plan.v[row, j] - v[j]
-        out[j] = gain * gain * (plan.a[row, j] + KP * error) + gain * KD * rate
+def reference_acceleration(plan, row, gain, g):
+    """a_ref of the planned joints of a Guide at a row of the plan."""
+    for k in range(g.v_at.shape[0]):
+        error = plan.q[row, k] - g.q[g.q_at[k]]
+        rate = gain * plan.v[row, k] - g.v[g.v_at[k]]
+        g.a_ref[g.v_at[k]] = gain * gain * (plan.a[row, k] + KP * error) + gain * KD * rate
+        g.q_shown[k] = plan.q[row, k]

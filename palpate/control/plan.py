@@ -1,18 +1,45 @@
 """Plans: a motion as a table with one row per tick, so that following it costs the servo nothing.
 
-A straight line of a tool point in space, timed by minimum jerk: s(t) = 10 u^3 - 15 u^4 + 6 u^5, u = t/T.
+    rest            stay
+    joint_move      from posture to posture, by minimum jerk
+    through         past several postures without stopping, the smoothest way (quintic.py)
+    line            a body's origin on a straight line (lines.py)
+    via_lines       a body along straight lines through several places, with stops or with rounded corners
+    there_and_back  a plan and its reverse, as a loop
+
+A duration that is not given is the shortest within the limits of the joints (timing.py).  All begin and end at rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from palpate.dynamics.facade import forward_kinematics, inverse_kinematics
-from palpate.model.model import Floats2, Model
+from palpate.control.lines import Followed, PlanError, PosePath
+from palpate.control.quintic import pieces, smoothest
+from palpate.control.rates import aligned, motion_of
+from palpate.control.timing import (
+    limits,
+    minimum_jerk,
+    minimum_jerk_seconds,
+    shortest,
+    ticks_at_least,
+    ticks_of,
+)
+from palpate.dynamics.facade import difference, forward_kinematics, integrate
+from palpate.model.model import Floats, Floats2, Model
 from palpate.spatial.placement import Rotation, Transform, Vector3
+
+__all__ = [
+    "Plan", "PlanError", "joined", "joint_move", "line", "minimum_jerk", "rest", "there_and_back", "through",
+    "tool_path", "via_lines",
+]  # fmt: skip
+
+BEYOND_LIMIT = 1e-9  # [rad or m] that a coordinate may be beyond its limit: rounding
 
 
 class Plan(NamedTuple):
@@ -23,61 +50,172 @@ class Plan(NamedTuple):
     a: Floats2
 
 
-class PlanError(ValueError):
-    """A line that cannot be followed; the message says where it leaves the workspace."""
-
-
 def rest(model: Model, q: np.ndarray) -> Plan:
     """Stay at q."""
     zero = np.zeros((1, model.nv))
     return Plan(np.array([q]), zero, zero.copy())
 
 
-def minimum_jerk(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """s, ds/du, d2s/du2 at u in 0 .. 1."""
-    return (u**3 * (10 + u * (6 * u - 15)), 30 * u**2 * (1 - u) ** 2, 60 * u * (1 - u) * (1 - 2 * u))
+def joint_move(
+    model: Model,
+    q_from: ArrayLike,
+    q_to: ArrayLike,
+    dt: float,
+    seconds: float | None = None,
+    *,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+) -> Plan:
+    """From posture to posture (nq,), all joints together, by minimum jerk; one row per dt [s].
+
+    Quaternions turn the shorter way round, free joints follow a screw.
+    seconds                 default: the shortest within limits
+    velocity, acceleration  these limits, see timing.limits
+    """
+    q0 = np.array(q_from, dtype=np.float64)
+    d = difference(model, q0, q_to)
+    _check_limits(model, np.array([q_to], dtype=np.float64), "the posture to go to")
+    if seconds is None:
+        ticks = ticks_at_least(minimum_jerk_seconds(d, limits(model, velocity, acceleration)), dt)
+    else:
+        ticks = ticks_of(seconds, dt)
+    s, ds, dds = (each[:, None] for each in minimum_jerk(np.linspace(0.0, 1.0, ticks + 1)))
+    T = ticks * dt
+    # along a geodesic the body velocity is constant but for its size, so v = ds/dt d whatever the joints are
+    q = np.array([integrate(model, q0, d, x) for x in s.ravel().tolist()])
+    return Plan(q, ds / T * d, dds / T**2 * d)
+
+
+def through(
+    model: Model,
+    points: ArrayLike,
+    dt: float,
+    seconds: float | None = None,
+    *,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+) -> Plan:
+    """Past postures (n, nq) without stopping, at rest at the first and last: the smoothest way, jerk continuous too.
+
+    Every posture is met exactly, on a row.  Times between them go as the square root of what each would need alone,
+    which keeps the swing beyond them small; between them joints may still go a little farther than at them.
+    seconds                 of all; default: the shortest within limits
+    velocity, acceleration  these limits, see timing.limits
+    """
+    q = np.array(points, dtype=np.float64)
+    if q.ndim != 2 or len(q) < 2 or q.shape[1] != model.nq:
+        raise ValueError(f"points has shape {q.shape}, at least two postures are needed: (n, {model.nq})")
+    q = aligned(model, q)
+    allowed = limits(model, velocity, acceleration)
+    share = np.array([minimum_jerk_seconds(difference(model, a, b), allowed) for a, b in pairwise(q)])
+    if (share == 0.0).any():
+        k = int(np.argmin(share))
+        raise ValueError(f"points {k} and {k + 1} are the same posture; leave one out")
+    share = np.sqrt(share) / np.sqrt(share).sum()
+
+    def make(ticks: int) -> Plan:
+        knots = np.concatenate([[0], np.cumsum(np.maximum(1, np.round(ticks * share)))]) * dt
+        v, a = smoothest(knots, q)
+        t = np.arange(round(knots[-1] / dt) + 1) * dt
+        return Plan(*motion_of(model, *pieces(knots, q, v, a, t)))
+
+    plan = shortest(make, allowed) if seconds is None else make(max(ticks_of(seconds, dt), len(q) - 1))
+    _check_limits(model, plan.q, "the way through these points")
+    return plan
 
 
 def line(
     model: Model, body: str, start: Vector3, end: Vector3, R: Rotation, seconds: float, dt: float, seed: Sequence[float]
 ) -> Plan:
-    """A straight line of a body's origin from start to end [m] with orientation R, in `seconds`, one row per dt."""
-    n = round(seconds / dt)
-    grid = np.linspace(0.0, 1.0, n + 1)
-    # solve along equal steps of the path, a margin beyond both ends so that derivatives are central everywhere
-    margin = 2
-    positions = np.arange(-margin, n + 1 + margin) / n
-    q, table = np.array(seed, dtype=float), []
-    for s in [*positions[margin::-1], *positions[1:]]:  # to before the start first, then forward
-        p = np.array(start) + s * (np.array(end) - np.array(start))
-        fit = inverse_kinematics(model, body, Transform(R, tuple(p)), q, tolerance=1e-12)
-        if not fit.converged and fit.error > 1e-9:
-            raise PlanError(f"the line cannot be followed beyond {p.round(4).tolist()}: {fit.error:.2g} away")
-        q = fit.q
-        table.append(q)
-    path = np.array(table[margin:])  # the forward pass begins where the backward one ended
-    step = 1.0 / n
-    first = (path[2:] - path[:-2]) / (2 * step)
-    second = (path[2:] - 2 * path[1:-1] + path[:-2]) / step**2
-    knots = positions[1:-1]
-    s, ds, dds = minimum_jerk(grid)
-    ds, dds = ds / seconds, dds / seconds**2
+    """A straight line of a body's origin from start to end [m] with orientation R, in `seconds`, one row per dt.
 
-    def at(values: np.ndarray) -> np.ndarray:
-        return np.stack([np.interp(s, knots, column) for column in values.T], axis=1)
-
-    qs = _cubic(path, positions, s)
-    return Plan(qs, at(first) * ds[:, None], at(second) * (ds**2)[:, None] + at(first) * dds[:, None])
+    Minimum jerk along it; `seed` (nq,) is where the search for the first posture begins.
+    """
+    places = (Transform(R, start), Transform(R, end))
+    return _rows(_followed_line(model, body, places, seed), ticks_of(seconds, dt), dt)
 
 
-def _cubic(values: np.ndarray, knots: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Values at s between equally spaced knots, by the cubic through the four nearest (Lagrange)."""
-    h = knots[1] - knots[0]
-    i = np.clip(((s - knots[0]) / h).astype(int), 1, len(knots) - 3)
-    u = ((s - knots[i]) / h)[:, None]
-    a, b, c, d = values[i - 1], values[i], values[i + 1], values[i + 2]
-    return (-u * (u - 1) * (u - 2) / 6 * a + (u + 1) * (u - 1) * (u - 2) / 2 * b
-            - (u + 1) * u * (u - 2) / 2 * c + (u + 1) * u * (u - 1) / 6 * d)  # fmt: skip
+def via_lines(
+    model: Model,
+    body: str,
+    places: Sequence[Transform],
+    dt: float,
+    seed: Sequence[float] | Floats,
+    seconds: float | None = None,
+    *,
+    blend: float = 0.0,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+) -> Plan:
+    """A body through places in the world, straight from each to the next, turning the shorter way round.
+
+    blend    0: it stops at every place.  Up to 0.5: the next line begins when this share of the shorter of the two
+             is still to go, which rounds the corner; it then passes the places between at a distance
+    seconds  of all; default: the shortest within limits (timing.limits)
+    seed     (nq,) where the search for the first posture begins
+    """
+    if len(places) < 2:
+        raise ValueError(f"lines need at least two places, got {len(places)}")
+    if not 0.0 <= blend <= 0.5:
+        raise ValueError(f"blend must be from 0 (stop at every place) to 0.5, got {blend}")
+    for k, (a, b) in enumerate(pairwise(places)):
+        if np.abs(np.subtract(a.p, b.p)).max() + np.abs((a.R.inv() @ b.R).log()).max() < 1e-12:
+            raise ValueError(f"places {k} and {k + 1} are the same; leave one out")
+    allowed, posture, lines, alone = limits(model, velocity, acceleration), seed, [], []
+    for pair in pairwise(places):
+        followed = _followed_line(model, body, pair, posture)
+        plan = shortest(lambda ticks, way=followed: _rows(way, ticks, dt, exact=False), allowed)  # type: ignore[misc]
+        posture = plan.q[-1]
+        lines.append(followed)
+        alone.append(len(plan.q) - 1)
+    duration = np.array(alone) * dt
+    if blend == 0.0:
+        scale = 1.0 if seconds is None else seconds / duration.sum()
+        return joined([_rows(way, ticks_of(scale * T, dt), dt) for way, T in zip(lines, duration, strict=True)])
+    overlap = blend * np.minimum(duration[1:], duration[:-1])
+    begin = np.concatenate([[0.0], np.cumsum(duration[:-1] - overlap)])
+    way = Followed(model, body, PosePath(tuple(places), begin, duration), seed)
+    if seconds is None:
+        ticks = len(shortest(lambda ticks: _rows(way, ticks, dt, exact=False), allowed).q) - 1
+    else:
+        ticks = ticks_of(seconds, dt)
+    return _rows(way, ticks, dt)
+
+
+def _followed_line(
+    model: Model, body: str, places: tuple[Transform, Transform], seed: Sequence[float] | Floats
+) -> Followed:
+    return Followed(model, body, PosePath(places, np.zeros(1), np.ones(1)), seed)
+
+
+def _rows(way: Followed, ticks: int, dt: float, exact: bool = True) -> Plan:
+    """A way as a plan of this many ticks."""
+    scale = way.path.total / (ticks * dt)
+    q, dq, ddq = way.at(np.linspace(0.0, way.path.total, ticks + 1), exact)
+    return Plan(*motion_of(way.model, q, dq * scale, ddq * scale**2))
+
+
+def _check_limits(model: Model, q: Floats2, what: str) -> None:
+    """Complain of the first coordinate that leaves its range."""
+    beyond = np.maximum(q - model.upper, model.lower - q)
+    if beyond.max(initial=0.0) > BEYOND_LIMIT:
+        row, n = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+        joint = next(name for name, rows in model.q_index.items() if rows.start <= n < rows.stop)
+        limit = model.upper[n] if q[row, n] > model.upper[n] else model.lower[n]
+        raise PlanError(f"{what} takes joint {joint!r} to {q[row, n]:.4g}, its limit is {limit:.4g}")
+
+
+def joined(plans: Sequence[Plan]) -> Plan:
+    """Plans one after the other, each beginning where the one before ends: that row is there once."""
+    for k, (one, two) in enumerate(pairwise(plans)):
+        if np.abs(one.q[-1] - two.q[0]).max() > 1e-6:
+            raise ValueError(f"plan {k + 1} does not begin where plan {k} ends")
+    rest = plans[1:]
+    return Plan(
+        np.concatenate([plans[0].q, *(p.q[1:] for p in rest)]),
+        np.concatenate([plans[0].v, *(p.v[1:] for p in rest)]),
+        np.concatenate([plans[0].a, *(p.a[1:] for p in rest)]),
+    )
 
 
 def there_and_back(plan: Plan, pause_rows: int) -> Plan:

@@ -8,13 +8,13 @@ last reset on, without pauses.  So is the hand, of the first device, in world ax
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from palpate.control.joint_trajectory import Point, write_joint_trajectory
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field
 from palpate.record import RecordError
 from palpate.record.reader import Recording
@@ -154,21 +154,18 @@ def _trajectory(recording: Recording, out: Path, progress: Progress | None) -> i
     q, v = (slice(layout.offset[name], layout.offset[name] + len(joints)) for name in ("q", "v"))
     clock = _clock(recording)
     begin = _last_reset(recording, clock)
-    points, at, start, last = 0, 0, 0.0, -np.inf
-    with open(out, "w", encoding="utf-8") as file:
-        file.write(f'{{"joint_names": {json.dumps(joints)}, "points": [')
+
+    def points() -> Iterator[Point]:
+        at, start, last = 0, np.nan, -np.inf
         for block in _blocks(recording, progress):
             times, floats = _column(block, clock), block.view(np.float64)
             for i in range(max(begin - at, 0), len(block)):
                 if times[i] > last:
-                    start, last = (times[i] if points == 0 else start), times[i]
-                    point = {"positions": floats[i, q].tolist(), "velocities": floats[i, v].tolist(),
-                             "time_from_start": _duration(times[i] - start)}  # fmt: skip
-                    file.write((",\n" if points else "\n") + json.dumps(point))
-                    points += 1
+                    start, last = (times[i] if np.isnan(start) else start), times[i]
+                    yield Point(times[i] - start, floats[i, q].tolist(), floats[i, v].tolist())
             at += len(block)
-        file.write("\n]}\n")
-    return points
+
+    return write_joint_trajectory(out, joints, points())
 
 
 def _hand(recording: Recording, out: Path, progress: Progress | None) -> int:
@@ -201,9 +198,3 @@ def _last_reset(recording: Recording, clock: Column) -> int:
         begin = at + int(back[-1]) if len(back) else begin
         at, last = at + len(block.words), times[-1]
     return begin
-
-
-def _duration(seconds: float) -> dict[str, int]:
-    """builtin_interfaces/Duration"""
-    nanoseconds = round(seconds * 1e9)
-    return {"sec": nanoseconds // 1_000_000_000, "nanosec": nanoseconds % 1_000_000_000}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan, line, rest, there_and_back, tool_path
 from palpate.model.library import ball, plane, puma560
 from palpate.model.model import Model
@@ -32,8 +33,12 @@ def arm(rate_hz: float = 1000.0) -> Scene:
     return Scene("arm", "PUMA 560 on a line", world, plan, tool_path(world.model, plan, "tool"))
 
 
-def arm_line(rate_hz: float = 1000.0) -> Scene:
-    """The line towards a wall at x = 0.88 m, with a ball in the way of link 2; both are seen and not solid."""
+def arm_line(rate_hz: float = 1000.0, solid: bool = True, mode: str = "resume") -> Scene:
+    """The line towards a wall at x = 0.88 m, with a ball in the way of link 2: push or pull the arm past it.
+
+    solid  False: ball and wall are seen and not felt, as in the papers' experiments
+    mode   what a touch does to the plan (control/modes.py)
+    """
     world = World(
         [
             puma560(),
@@ -42,11 +47,13 @@ def arm_line(rate_hz: float = 1000.0) -> Scene:
             plane(at=(WALL_X_M, 0, 0), normal=(-1, 0, 0), name="wall"),
         ],
         dt=1.0 / rate_hz,
-        ignore=[("puma560", "obstacle"), ("puma560", "wall")],
+        ignore=[] if solid else [("puma560", "obstacle"), ("puma560", "wall")],
     )
     plan = tool_line(world.model, world.dt)
     world.q = plan.q[0]
-    return Scene("arm-line", "PUMA 560, wall and obstacle", world, plan, tool_path(world.model, plan, "tool"))
+    editing = Editing(mode, tool="tool", wall=((WALL_X_M, 0, 0), (-1, 0, 0)), loops=False, slide=(0, 1, 0))
+    path = tool_path(world.model, plan, "tool")
+    return Scene("arm-line", "PUMA 560, wall and obstacle", world, plan, path, editing, ("obstacle", "wall"))
 
 
 def arm_at_rest(rate_hz: float = 1000.0) -> Scene:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan
 from palpate.model.model import Model
 from palpate.world.world import World
@@ -15,7 +16,8 @@ from palpate.world.world import World
 class Scene:
     """A world at its start, the plan its joints follow (None: they are left alone or held), and a path [m] to draw.
 
-    The tick of a session is the world's step.
+    The tick of a session is the world's step.  `editing` says how the plan answers to a hand; obstacles are bodies that
+    the motion is to keep clear of, those with `placed=True` can be moved while it runs.
     """
 
     name: str
@@ -23,6 +25,8 @@ class Scene:
     world: World
     plan: Plan | None = None
     path: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    editing: Editing = field(default_factory=Editing)
+    obstacles: tuple[str, ...] = ()
 
     @property
     def model(self) -> Model:

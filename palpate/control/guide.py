@@ -1,0 +1,277 @@
+"""The torques of planned joints: follow the plan, yield to a hand, and go on as the mode says (control/modes.py).
+
+    U = rnea(q, v, a_ref)                                        computed torque; gravity and Coriolis compensated
+    planned   a_ref = a_plan + Kp (q_plan - q) + Kd (v_plan - v)              follow.py
+    touched   a_ref = the acceleration in force, without feedback: the arm does not fight the hand, whose push c adds
+              exactly H^-1 J^T c to it
+    edited    HOLD: a_ref constant.   RESUME: course.py.   BLEND: plan + offset, always:
+              M_d d'' + B_d d' + K_d d = J^T c,   U = rnea(q, v, a_plan + d'' + feedback) - J^T c:
+              the arm moves as that mass, damper and spring would, whatever it weighs itself
+    ended     a_ref = -Kd v: brakes, and then stays
+
+g  Guide (guide_tables.py);  p  Plan;  m, w  model and workspace
+"""
+
+from palpate.control.course import course_acceleration, set_course, tool_state
+from palpate.control.follow import KD, KP, next_gain, reference_acceleration
+from palpate.control.guide_tables import (
+    DT_S,
+    GAIN,
+    GOAL_S,
+    HAS_COURSE,
+    HAS_WALL,
+    KEPT,
+    LOOPS,
+    MODE,
+    MOVING,
+    PHASE,
+    PUSH_N,
+    PUSHED_N,
+    SINCE_S,
+    STAGE,
+    TOOL,
+    TOUCHING,
+    WALL,
+    WALL_M,
+    load_guide,
+    load_plan,
+)  # fmt: skip
+from palpate.control.modes import BLEND, EDITED, ENDED, HOLD, PLANNED, RESUME, TEACH, TOUCHED, WAIT
+from palpate.conventions import WORLD
+from palpate.dynamics.inertia import apply_wrenches
+from palpate.dynamics.rnea import motion_forces, project_forces
+from palpate.jit import kernel, shared
+from palpate.spatial.vectors import dot, get3
+
+LIGHTEST_N = 1.0  # a push below this is none for HOLD's mean
+
+
+@kernel
+def plan_row(g, p):
+    """The row of the plan for this tick: around and around, or its last for ever."""
+    n, row = p.q.shape[0], int(g.number[PHASE])
+    return row % n if g.integer[LOOPS] else min(row, n - 1)
+
+
+@kernel
+def restart_guide(g):
+    """Back to the beginning of the plan, nothing edited."""
+    g.number[GAIN], g.number[PHASE], g.number[SINCE_S], g.number[PUSHED_N] = 1.0, 0.0, 0.0, 0.0
+    g.integer[STAGE], g.integer[HAS_COURSE], g.integer[KEPT], g.integer[TOUCHING] = PLANNED, 0, 0, 0
+    g.offset[:] = 0.0
+    g.offset_rate[:] = 0.0
+    for k in range(g.v_at.shape[0]):
+        g.v_last[k] = g.v[g.v_at[k]]
+
+
+@kernel
+def change_mode(g, mode):
+    """Another mode from now on.  An arm that has left its plan comes back gently (WAIT), keeps its distance (BLEND),
+    is led to the goal (RESUME), or comes to rest (HOLD).
+    """
+    if not WAIT <= mode <= TEACH or mode == g.integer[MODE]:
+        return
+    on_plan = g.integer[STAGE] == PLANNED and g.number[GAIN] == 1.0
+    g.integer[MODE], g.integer[HAS_COURSE], g.integer[KEPT] = mode, 0, 0
+    g.number[GAIN] = 1.0 if on_plan else 0.0
+    if not on_plan:  # RESUME plans as after a touch, in the next tick
+        g.integer[STAGE] = TOUCHED if mode == RESUME else ENDED if mode == HOLD else EDITED
+    p = load_plan(g.plan[0])[0]
+    row = plan_row(g, p)
+    for k in range(g.v_at.shape[0]):
+        away, rate = g.q[g.q_at[k]] - p.q[row, k], g.v[g.v_at[k]] - p.v[row, k]
+        g.offset[k] = away if mode == BLEND and not on_plan else 0.0
+        g.offset_rate[k] = rate if mode == BLEND and not on_plan else 0.0
+
+
+# ---- stages
+
+
+@kernel
+def keep_acceleration(g):
+    """HOLD: what the joints did in the tick before, if a hand pushed in it."""
+    dt = g.number[DT_S]
+    pushed = g.integer[STAGE] == TOUCHED and g.number[PUSHED_N] > LIGHTEST_N
+    row = g.integer[KEPT] % g.kept.shape[0]
+    for k in range(g.v_at.shape[0]):
+        v = g.v[g.v_at[k]]
+        if pushed:
+            g.kept[row, k] = (v - g.v_last[k]) / dt
+        g.v_last[k] = v
+    if pushed:
+        g.integer[KEPT] += 1
+
+
+@kernel
+def begin_touch(g, p):
+    """The acceleration in force stays in force."""
+    row, stage = plan_row(g, p), g.integer[STAGE]
+    for k in range(g.v_at.shape[0]):
+        if stage != EDITED:
+            g.a_force[k] = p.a[row, k] if stage == PLANNED else 0.0
+    g.integer[STAGE], g.integer[KEPT] = TOUCHED, 0
+
+
+@kernel
+def end_touch(m, w, g):
+    """HOLD: keep the mean of the newest contact.  RESUME: a new way to the goal."""
+    n = min(g.integer[KEPT], g.kept.shape[0])
+    if g.integer[MODE] == HOLD and n > 0:
+        for k in range(g.v_at.shape[0]):
+            total = 0.0
+            for i in range(n):
+                total += g.kept[i, k]
+            g.a_force[k] = total / n
+    elif g.integer[MODE] == RESUME:
+        set_course(m, w, g)
+    g.integer[STAGE] = EDITED
+
+
+@kernel
+def must_end(m, w, g):
+    """Whether a motion that nothing leads any more is at the wall or at a limit."""
+    if g.integer[HAS_WALL] and g.integer[TOOL] != WORLD:
+        normal = get3(g.vector, WALL)
+        _, position, velocity, _, _ = tool_state(m, w, g.integer[TOOL])
+        if dot(normal, position) <= g.number[WALL_M] and dot(normal, velocity) < 0.0:
+            return True
+    for k in range(g.q_at.shape[0]):
+        q, v = g.q[g.q_at[k]], g.v[g.v_at[k]]
+        if abs(v) > g.fastest[k] or (q >= g.upper[k] and v > 0.0) or (q <= g.lower[k] and v < 0.0):
+            return True
+    return False
+
+
+@kernel
+def next_stage(m, w, g, p):
+    """Where the motion is after what the hand did."""
+    mode, stage, touching = g.integer[MODE], g.integer[STAGE], g.integer[TOUCHING] != 0
+    if mode == HOLD:
+        keep_acceleration(g)
+    if mode in (WAIT, TEACH):
+        g.number[GAIN] = next_gain(g.number[GAIN], touching or mode == TEACH, g.number[DT_S])
+        g.integer[STAGE] = TOUCHED if touching else EDITED if mode == TEACH else PLANNED
+    else:
+        if touching and stage != TOUCHED:
+            begin_touch(g, p)
+        elif stage == TOUCHED and not touching:
+            end_touch(m, w, g)
+        if mode == HOLD and g.integer[STAGE] == EDITED and must_end(m, w, g):
+            g.integer[STAGE] = ENDED
+
+
+# ---- the acceleration that is asked for
+
+
+@kernel
+def plan_acceleration(g, p, feedback):
+    """The plan, and BLEND's offset on it."""
+    row = plan_row(g, p)
+    for k in range(g.v_at.shape[0]):
+        error = p.q[row, k] + g.offset[k] - g.q[g.q_at[k]]
+        rate = p.v[row, k] + g.offset_rate[k] - g.v[g.v_at[k]]
+        g.a_ref[g.v_at[k]] = p.a[row, k] + feedback * (KP * error + KD * rate)
+        g.q_shown[k] = p.q[row, k] + g.offset[k]
+
+
+@kernel
+def held_acceleration(g):
+    """HOLD: constant."""
+    for k in range(g.v_at.shape[0]):
+        g.a_ref[g.v_at[k]] = g.a_force[k]
+        g.q_shown[k] = g.q[g.q_at[k]]
+
+
+@kernel
+def brake(g):
+    for k in range(g.v_at.shape[0]):
+        g.a_ref[g.v_at[k]] = -KD * g.v[g.v_at[k]]
+        g.q_shown[k] = g.q[g.q_at[k]]
+
+
+@kernel
+def hands_push(m, w, g):
+    """J^T c (nv,) of all hands, into g.push."""
+    w.F[:, :] = 0.0
+    apply_wrenches(m, g.wrenches, w)
+    project_forces(m, g.nothing, w, g.push)
+    for j in range(m.nv):
+        g.push[j] = -g.push[j]
+
+
+@kernel
+def move_offset(m, w, g):
+    """BLEND: M_d d'' + B_d d' + K_d d = J^T c, stable for any damping and spring; adds d'' to a_ref."""
+    hands_push(m, w, g)
+    dt = g.number[DT_S]
+    for k in range(g.v_at.shape[0]):
+        M, B, K = g.offset_mass[k], g.offset_damping[k], g.offset_stiffness[k]
+        force = g.push[g.v_at[k]] - K * g.offset[k] - (B + dt * K) * g.offset_rate[k]
+        curve = force / (M + dt * B + dt * dt * K)
+        g.a_ref[g.v_at[k]] += curve
+        if g.integer[MOVING]:
+            g.offset_rate[k] += dt * curve
+            g.offset[k] += dt * g.offset_rate[k]
+
+
+@kernel
+def ask(m, w, g, p):
+    """a_ref of the planned joints; all others are left alone."""
+    mode, stage = g.integer[MODE], g.integer[STAGE]
+    g.a_ref[:] = 0.0
+    if mode in (WAIT, TEACH):
+        row = plan_row(g, p)
+        reference_acceleration(p, row, 0.0 if mode == TEACH else g.number[GAIN], g)
+    elif stage == ENDED:
+        brake(g)
+    elif mode == BLEND:
+        plan_acceleration(g, p, 1.0)
+        move_offset(m, w, g)
+    elif mode == HOLD and stage != PLANNED:
+        held_acceleration(g)
+    elif g.integer[HAS_COURSE]:
+        course_acceleration(m, w, g, 0.0 if stage == TOUCHED else 1.0)
+        for k in range(g.q_at.shape[0]):
+            g.q_shown[k] = g.q[g.q_at[k]]
+    else:
+        plan_acceleration(g, p, 0.0 if stage == TOUCHED else 1.0)
+
+
+@kernel
+def put_torques(m, w, g):
+    """U of the planned joints; of the others what it was."""
+    motion_forces(m, g.a_ref, w)
+    if g.integer[MODE] == BLEND:
+        apply_wrenches(m, g.wrenches, w)
+    project_forces(m, g.a_ref, w, g.push)
+    yielding = 0.0
+    if g.integer[MODE] in (WAIT, TEACH):
+        yielding = 1.0 if g.integer[MODE] == TEACH else 1.0 - g.number[GAIN]
+    for j in range(m.nv):
+        g.tau[j] = g.tau_rest[j]
+    for k in range(g.v_at.shape[0]):
+        j = g.v_at[k]
+        g.tau[j] = g.push[j] - yielding * g.damping[k] * g.v[j]
+
+
+@kernel
+def advance_guide(g):
+    """A tick further along the plan, or the course."""
+    mode = g.integer[MODE]
+    if mode != TEACH and g.integer[STAGE] != ENDED:
+        g.number[PHASE] += g.number[GAIN] if mode == WAIT else 1.0  # WAIT: the plan waits while a hand holds
+    g.number[PUSHED_N] = g.number[PUSH_N]
+    g.number[SINCE_S] = min(g.number[SINCE_S] + g.number[DT_S], 1e6 * g.number[GOAL_S])
+
+
+@shared("void(intp)")
+def guide(address):
+    """The torques of this tick, from where things are and what hands do; a moving world gets on with its plan."""
+    m, w, g = load_guide(address)
+    p = load_plan(g.plan[0])[0]
+    if g.integer[MOVING]:
+        next_stage(m, w, g, p)
+    ask(m, w, g, p)
+    put_torques(m, w, g)
+    if g.integer[MOVING]:
+        advance_guide(g)

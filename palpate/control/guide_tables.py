@@ -1,0 +1,198 @@
+"""What guides planned joints reads and writes, as arrays: settings, state, and those of the World that it shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from palpate.control.modes import MODES
+from palpate.control.plan import Plan
+from palpate.dynamics.facade import forward_kinematics, mass_matrix
+from palpate.dynamics.workspace import Workspace
+from palpate.jit import Block, block_loader
+from palpate.model.model import Floats, Floats1, Floats2, Ints1, Model, ModelArrays
+from palpate.spatial.placement import Transform, Vector3, vector3
+from palpate.world.world import World
+
+YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with about this time constant
+KEEP_S = 0.05  # HOLD keeps the mean acceleration of so much contact
+FASTEST_RAD_S = 10.0  # a motion without a plan is stopped here, where the model has no limit of its own
+
+# rows of Guide.number: the step; WAIT's gain, 1 follows and 0 yields; row of the plan; time on a course; the hands'
+# force in this tick, and in the one before; how long a course takes, and how far ahead it looks; where the wall is
+# along its normal
+DT_S, GAIN, PHASE, SINCE_S, PUSH_N, PUSHED_N, GOAL_S, AHEAD_S, WALL_M = range(9)
+# rows of Guide.integer: MODE and STAGE of modes.py; whether the plan goes around; the body that is led to the goal, 0:
+# none; whether a hand touches, and whether the world moves, in this tick; whether there is a course, and a wall;
+# accelerations kept so far
+MODE, STAGE, LOOPS, TOOL, TOUCHING, MOVING, HAS_COURSE, HAS_WALL, KEPT = range(9)
+# rows of Guide.vector, world axes: the goal, where it may be shifted along, the wall's normal
+GOAL, SLIDE, WALL = range(3)
+
+
+class Guide(NamedTuple):
+    """k planned joints of one coordinate each."""
+
+    q: Floats1  # (nq,) of the World, as
+    v: Floats1  # (nv,)
+    tau: Floats1  # (nv,) written
+    wrenches: Floats2  # (n_bodies, 6) what hands do in this tick
+    q_at: Ints1  # (k,) which coordinates the columns of a plan are, and
+    v_at: Ints1  # (k,) which velocities
+    lower: Floats1  # (k,) limits
+    upper: Floats1  # (k,)
+    fastest: Floats1  # (k,)
+    tau_rest: Floats1  # (nv,) of the joints that are not planned
+    damping: Floats1  # (k,) of a yielding joint [N m s/rad]
+    a_ref: Floats1  # (nv,) the acceleration that is asked for
+    a_force: Floats1  # (k,) HOLD: in force when the touch began, then kept
+    kept: Floats2  # (n, k) HOLD: accelerations of the newest ticks of contact
+    v_last: Floats1  # (k,) a tick ago
+    offset: Floats1  # (k,) BLEND
+    offset_rate: Floats1  # (k,)
+    offset_mass: Floats1  # (k,) M_d [kg m^2, kg]
+    offset_damping: Floats1  # (k,) B_d
+    offset_stiffness: Floats1  # (k,) K_d, 0: the offset stays
+    push: Floats1  # (nv,) scratch: J^T c of the hands, or U
+    nothing: Floats1  # (nv,) zeros
+    q_shown: Floats1  # (k,) where the joints should be, for frames
+    course: Floats2  # (6, 6) RESUME: polynomials of turn (3) and position (3), coefficient n of t^n
+    course_turn: Floats1  # (4,) orientation at its beginning
+    goal_turn: Floats1  # (4,) and where it leads
+    vector: Floats2  # (3, 3) GOAL, SLIDE, WALL
+    J: Floats2  # (6, nv) scratch
+    JJ: Floats2  # (6, 6) scratch
+    y: Floats1  # (6,) scratch
+    number: Floats1
+    integer: Ints1
+    plan: Ints1  # (1,) address of a Block of the Plan; replaced between two ticks
+
+
+load_guide = block_loader((ModelArrays, True), (Workspace, False), (Guide, False))
+load_plan = block_loader((Plan, False))
+
+
+@dataclass(frozen=True)
+class Editing:
+    """How a plan answers to a hand.
+
+    mode      "wait", "hold", "resume", "blend" or "teach" (control/modes.py)
+    joints    names of the joints that the plan's columns are; None: the model's first
+    tool      body that is led to the goal (resume), and whose reaching the wall ends a motion (hold)
+    wall      a point of the wall and its normal, towards the arm; None: there is none
+    loops     the plan goes around and around
+    resume_s  time of a new way to the goal;  slide: direction along which the goal may be elsewhere, and then is where
+              the tool would be `ahead_s` after it was let go
+    blend_time_s, blend_period_s   of the offset: it comes to rest with this time constant, and swings back with this
+              period; None: it stays
+    """
+
+    mode: str = "wait"
+    joints: Sequence[str] | None = None
+    tool: str | None = None
+    wall: tuple[Vector3, Vector3] | None = None
+    loops: bool = True
+    resume_s: float = 1.2
+    slide: Vector3 = (0.0, 0.0, 0.0)
+    ahead_s: float = 0.5
+    blend_time_s: float = 0.15
+    blend_period_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}; got {self.mode!r}")
+        for name in ("resume_s", "blend_time_s"):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+
+
+class Guiding:
+    """The guide of one world: its arrays, and plans put into it while it runs."""
+
+    def __init__(self, world: World, plan: Plan, editing: Editing) -> None:
+        self.world, self.editing, model = world, editing, world.model
+        q_at, v_at = planned_coordinates(model, plan.q.shape[1], editing.joints)
+        if q_at.shape[0] != plan.q.shape[1]:
+            raise ValueError(f"the plan has {plan.q.shape[1]} columns for {q_at.shape[0]} joints")
+        state, zeros, k, nv = world.arrays.state, np.zeros, len(q_at), model.nv
+        start = state.q.copy()
+        start[q_at] = plan.q[0]
+        H = np.diag(mass_matrix(model, start))[v_at]
+        swing = 0.0 if editing.blend_period_s is None else (2.0 * np.pi / editing.blend_period_s) ** 2
+        number, integer, vector = zeros(9), zeros(9, dtype=np.int64), zeros((3, 3))
+        number[[DT_S, GAIN, GOAL_S, AHEAD_S]] = world.dt, 1.0, editing.resume_s, editing.ahead_s
+        integer[MODE], integer[LOOPS] = MODES.index(editing.mode), editing.loops
+        vector[SLIDE] = _unit(editing.slide)
+        if editing.tool is not None:
+            integer[TOOL] = model.body(editing.tool)
+        if editing.wall is not None:
+            point, vector[WALL] = np.array(vector3(editing.wall[0], "wall")), _unit(editing.wall[1])
+            number[WALL_M], integer[HAS_WALL] = vector[WALL] @ point, 1
+        fastest = np.where(np.isfinite(model.velocity_limit[v_at]), model.velocity_limit[v_at], FASTEST_RAD_S)
+        self.arrays = Guide(
+            q=state.q, v=state.v, tau=state.tau, wrenches=state.wrenches, q_at=q_at, v_at=v_at,
+            lower=model.lower[q_at].copy(), upper=model.upper[q_at].copy(), fastest=fastest,
+            tau_rest=state.tau.copy(), damping=H / YIELD_TIME_S, a_ref=zeros(nv), a_force=zeros(k),
+            kept=zeros((max(1, round(KEEP_S / world.dt)), k)), v_last=zeros(k), offset=zeros(k), offset_rate=zeros(k),
+            offset_mass=H, offset_damping=H / editing.blend_time_s, offset_stiffness=H * swing, push=zeros(nv),
+            nothing=zeros(nv), q_shown=zeros(k), course=zeros((6, 6)), course_turn=np.array([1.0, 0.0, 0.0, 0.0]),
+            goal_turn=np.array([1.0, 0.0, 0.0, 0.0]), vector=vector, J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6),
+            number=number, integer=integer, plan=zeros(1, dtype=np.int64),
+        )  # fmt: skip
+        self._plans: list[Block] = []  # all there ever were: the servo may still look at one
+        self.replace(plan)
+        self._block = Block(model.arrays, world.arrays.work, self.arrays)
+
+    @property
+    def address(self) -> int:
+        return self._block.address
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the planned joints, in the order of a plan's columns."""
+        at = {where.start: name for name, where in self.world.model.q_index.items()}
+        return tuple(at[n] for n in self.arrays.q_at.tolist())
+
+    @property
+    def mode(self) -> int:
+        return int(self.arrays.integer[MODE])
+
+    def replace(self, plan: Plan) -> None:
+        """Put another plan under the guide, of the same joints; it begins when the tick is told to (FOLLOW)."""
+        k = len(self.arrays.q_at)
+        if plan.q.shape[1] != k or len(plan.q) == 0:
+            raise ValueError(f"a plan for this scene has rows of {k} joints, this one is {plan.q.shape}")
+        table = Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))
+        if not all(np.isfinite(x).all() for x in table):
+            raise ValueError("the plan holds a NaN or an infinity")
+        if self.editing.tool is not None:
+            q = self.world.q.copy()
+            q[self.arrays.q_at] = table.q[-1]
+            goal = Transform.from_matrix(forward_kinematics(self.world.model, q)[int(self.arrays.integer[TOOL])])
+            self.arrays.vector[GOAL], self.arrays.goal_turn[:] = goal.p, goal.R.wxyz
+        self._plans.append(Block(table))
+        self.plan = table
+        self.arrays.plan[0] = self._plans[-1].address  # one word: a tick sees the old plan or the new one
+
+
+def planned_coordinates(model: Model, n: int, joints: Sequence[str] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates (k,) and velocities (k,) of the named joints, or of the model's first n coordinates."""
+    names = list(joints) if joints is not None else [j for j, s in model.q_index.items() if s.start < n]
+    for name in names:
+        if name not in model.q_index:
+            raise ValueError(f"there is no joint {name!r} to plan for; known: {', '.join(model.joint_names)}")
+    several = [j for j in names if model.q_index[j].stop - model.q_index[j].start != 1
+               or model.v_index[j].stop - model.v_index[j].start != 1]  # fmt: skip
+    if several:
+        raise ValueError(f"a plan moves joints of one coordinate each; {', '.join(several)} of {model.name!r} has more")
+    return (np.array([model.q_index[j].start for j in names], dtype=np.int64),
+            np.array([model.v_index[j].start for j in names], dtype=np.int64))  # fmt: skip
+
+
+def _unit(x: Vector3) -> Floats:
+    vector = np.array(vector3(x, "direction"))
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0.0 else vector
