@@ -38,6 +38,7 @@ from palpate.haptics.reach_tables import (
 from palpate.haptics.rendering.effects import Effect, Effects
 from palpate.haptics.rendering.facade import Rendering
 from palpate.haptics.rendering.surface import Surface
+from palpate.haptics.tank import open_tank
 from palpate.jit import Block
 from palpate.spatial.placement import Transform
 from palpate.world.world import World
@@ -59,7 +60,7 @@ class Reach:
     radius_m  of the ball that touches; surface, surfaces: how bodies feel, on the hand; None lets it pass through
     effects   forces in free space; grab_m: how far from a surface the button still takes hold
     passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that
-              shows device_mass_kg and has device_damping_Ns_m
+              shows device_mass_kg and has device_damping_Ns_m; "tank" is for a world at the other end of a link
     """
 
     mode: str = "pull"
@@ -105,7 +106,7 @@ class Reaching:
         turning = reach.stiffness_Nm_rad
         if turning is None:
             turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
-        number, integer = np.zeros(13), np.zeros(10, dtype=np.int64)
+        number, integer = np.zeros(15), np.zeros(12, dtype=np.int64)
         weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
         number[[SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD]] = reach.scale, weight, reach.stiffness_N_m, turning
         number[[BODY_FORCE_N, GRAB_M]] = reach.strength_N, reach.grab_m
@@ -123,11 +124,12 @@ class Reaching:
             proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
             frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
             frame_turn=np.array(reach.place.R.wxyz, dtype=float), number=number, integer=integer,
-            vector=np.zeros((10, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
+            vector=np.zeros((11, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
             guard_integer=self.guard.integer, guard_counts=self.guard.counts, absorbed=self.energy.absorbed,
             port_integer=in_tick.port.integer,
         )  # fmt: skip
-        self._block = Block(self.arrays, self.guard, self.energy, self.effects.table)
+        self.tank = open_tank(world.dt)
+        self._block = Block(self.arrays, self.guard, self.energy, self.effects.table, self.tank)
         self.address: int = self._block.address
 
     @property

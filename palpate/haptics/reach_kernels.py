@@ -12,7 +12,8 @@ A spring against a light body is stiff for a step of dt.  Taken at the step's en
 which both sides get, so that a feather can be pushed without being blown up.  The springs that hold a body are made no
 stiffer than m (SHARPEST / dt)^2, for the same reason: coupling.py has the limit, which a point off the centre lowers.
 
-a  ReachArrays (reach.py);  g  Guard;  e  PortEnergy;  f  EffectTable;  m, w, s  model, workspace and state of the World
+a  ReachArrays (reach.py);  g  Guard;  e  PortEnergy;  f  EffectTable;  t  Tank;  m, w, s  model, workspace and state of
+the World
 """
 
 import math
@@ -25,33 +26,27 @@ from palpate.haptics.devices.port import BUTTONS, OK, POSITION, QUATERNION, SAMP
 from palpate.haptics.devices.port import DT_S as PORT_DT_S
 from palpate.haptics.devices.port import NOW_S as PORT_NOW_S
 from palpate.haptics.grasp import has_leapt, held_point, push_body
-from palpate.haptics.guard import CAUSE, CLAMPED, LAW_FAILED, NO_FAULT, Guard, engage, guard, latch_fault
-from palpate.haptics.passivity import PortEnergy, bound, control, give, observe, observe_turn, rotation_between
+from palpate.haptics.guard import CAUSE, CLAMPED, LAW_FAILED, LINK_LOST, NO_FAULT, Guard, engage, guard, latch_fault
+from palpate.haptics.passivity import PortEnergy, give
+from palpate.haptics.reach_energy import keep_honest, part3, part4, put_part, watch_energy
 from palpate.haptics.reach_tables import (
     ACTING,
     AGE_S,
     AT_BODY,
     BODIES_FORCE,
     BODY_FORCE_N,
-    BOUNDING,
     CAPPED,
-    CONTROLLER,
     COUPLING,
-    DAMPING,
-    DEVICE_MASS,
+    CUT,
     DOING,
     DT_S,
     ENGAGE,
     FELT,
     GRAB_M,
-    HAND,
-    HAND_TURN,
     HELD,
     HELD_TURN,
     HIP,
     HIP_VELOCITY,
-    LAST,
-    LAST_TURN,
     LATE_S,
     LEVER_M,
     MODE,
@@ -59,9 +54,9 @@ from palpate.haptics.reach_tables import (
     OFFSET,
     OLDEST_S,
     ORIENTATION,
-    PASSIVITY,
     POINT,
     PULL,
+    PUSHING,
     REAL_TIME,
     RESTING,
     SCALE,
@@ -74,6 +69,7 @@ from palpate.haptics.reach_tables import (
     TOOL,
     TOOL_BODY,
     TORQUE_SENT,
+    TOUCHED,
     WEIGHT,
     ReachArrays,
 )  # fmt: skip
@@ -82,6 +78,7 @@ from palpate.haptics.rendering.nearest import nearest_of_all
 from palpate.haptics.rendering.proxy import remember, update_proxy
 from palpate.haptics.rendering.tables import CONTACTS, PLACED, load_proxy
 from palpate.haptics.safety import finite3, limit_norm
+from palpate.haptics.tank import Tank
 from palpate.jit import block_loader, kernel
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import call_routine, routine
@@ -104,23 +101,9 @@ LARGEST_SANE = 1e6  # [m, m/s, rad/s]: no honest device says more
 # sqrt(K/m) dt of a holding spring at most: s^2 + 4 s < 4 is stable (0.83), and 3 s^2 + 12 s < 4 (0.30) when all of the
 # mobility that m averages lies in one direction
 SHARPEST = 0.25
-load_reach = block_loader((ReachArrays, False), (Guard, False), (PortEnergy, False), (EffectTable, False))
-
-
-@kernel
-def part3(x, at):
-    return (x[at], x[at + 1], x[at + 2])
-
-
-@kernel
-def part4(x, at):
-    return (x[at], x[at + 1], x[at + 2], x[at + 3])
-
-
-@kernel
-def put_part(x, at, values):
-    for r in range(len(values)):
-        x[at + r] = values[r]
+load_reach = block_loader(
+    (ReachArrays, False), (Guard, False), (PortEnergy, False), (EffectTable, False), (Tank, False)
+)
 
 
 @kernel
@@ -171,13 +154,13 @@ def take_hold(m, w, a, body, point):
     put3(a.vector, AT_BODY, rotate_back(R, sub(point, there)))
     put3(a.vector, OFFSET, sub(point, hip))
     put_part(a.turn, HELD_TURN, quaternion_product(conjugate(part4(a.turn, ORIENTATION)), matrix_quaternion(R)))
-    a.integer[HELD] = body
+    a.integer[HELD], a.integer[TOUCHED] = body, WORLD
 
 
 @kernel
 def let_go(a, proxy):
     """Hold nothing; the proxy begins anew where the hand then is."""
-    a.integer[HELD] = WORLD
+    a.integer[HELD], a.integer[TOUCHED] = WORLD, WORLD
     _, _, _, s = load_proxy(proxy)
     s.integer[PLACED] = 0
     put3(a.vector, BODIES_FORCE, ZERO)
@@ -260,44 +243,25 @@ def touch_bodies(m, w, s, a, e, proxy, dt, acting):
     on_bodies, capped = limit_norm(wanted, a.number[BODY_FORCE_N])
     a.integer[CAPPED] += capped
     within = math.sqrt(dot(on_bodies, on_bodies) / dot(wanted, wanted)) if capped else 1.0
+    a.integer[TOUCHED] = WORLD
     for k in range(contacts):
         body, point, force = q.contact_body[k], get3(q.contact_point, k), scale(within, get3(q.contact_force, k))
-        if acting and m.body_link[body] != WORLD:
-            R, origin = body_frame(m, w, body)
-            there = add(get3(w.origin, m.root[m.body_link[body]]), origin)
-            lever = sub(point, there)
+        if m.body_link[body] == WORLD:
+            continue
+        R, origin = body_frame(m, w, body)
+        there = add(get3(w.origin, m.root[m.body_link[body]]), origin)
+        lever = sub(point, there)
+        if a.integer[TOUCHED] == WORLD:  # of several the first
+            a.integer[TOUCHED] = body
+            put3(a.vector, AT_BODY, rotate_back(R, lever))
+            put3(a.vector, PUSHING, force)
+        if acting:
             _, _, _, velocity, _ = held_point(m, w, body, rotate_back(R, lever))
             push_body(s.wrenches, s.integer, body, lever, force, ZERO)
             give(e, SURFACES, dot(force, velocity) * dt)
     put3(a.vector, POINT, (q.position[0], q.position[1], q.position[2]))
     put3(a.vector, BODIES_FORCE, on_bodies)
     return scale(-1.0 / weight, on_bodies)
-
-
-@kernel
-def watch_energy(a, port, e):
-    """Displacement of the device since the last tick; counts what the force and torque held meanwhile did."""
-    x, turned = part3(port.reading, POSITION.start), part4(port.reading, QUATERNION.start)
-    moved = ZERO
-    if a.integer[STARTED]:
-        moved = sub(x, get3(a.vector, LAST))
-        rotation = rotation_between(part4(a.turn, LAST_TURN), turned)
-        observe(e, HAND, part3(port.command, 0), moved)
-        observe_turn(e, HAND_TURN, part3(port.command, 3), rotation)
-    put3(a.vector, LAST, x)
-    put_part(a.turn, LAST_TURN, turned)
-    a.integer[STARTED] = 1
-    return moved
-
-
-@kernel
-def keep_passive(a, e, port, force, moved, dt):
-    """The wanted force, device frame, after the passivity controller or the energy bound, if one is on."""
-    if a.integer[PASSIVITY] == CONTROLLER:
-        return control(e, HAND, force, moved, a.number[DEVICE_MASS], dt)
-    if a.integer[PASSIVITY] == BOUNDING:
-        return bound(part3(port.command, 0), force, moved, a.number[DAMPING], dt)
-    return force
 
 
 @kernel
@@ -310,7 +274,7 @@ def note_age(a, port, now_s):
 
 
 @kernel
-def feel(m, w, s, a, e, f, port, moved, dt):
+def feel(m, w, s, a, e, f, t, port, moved, dt):
     """(force, torque, whether all laws gave numbers): what the hand is to feel, device frame; bodies are pushed."""
     R, acting, torque = get9(a.frame, 0), a.integer[DOING] == ACTING, ZERO
     _, c, _, q = load_proxy(a.proxy)
@@ -324,14 +288,14 @@ def feel(m, w, s, a, e, f, port, moved, dt):
     else:
         force = touch_bodies(m, w, s, a, e, a.proxy, dt, acting)
     effects = effects_force(f, get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), a.number[NOW_S])
-    force = keep_passive(a, e, port, rotate_back(R, add(force, effects)), moved, dt)
+    force = keep_honest(a, e, t, port, rotate_back(R, add(force, effects)), moved, dt)
     return force, rotate_back(R, torque), finite3(effects)
 
 
 @routine
 def reach(address):
     """One tick of a device, as its integer[DOING] says: RESTING (no force), FEELING (none on bodies) or ACTING."""
-    a, g, e, f = load_reach(address)
+    a, g, e, f, t = load_reach(address)
     port = load_port(a.port)[0]
     m, w, _, _, _, s = load_world(a.world)
     dt = a.number[DT_S]
@@ -341,6 +305,8 @@ def reach(address):
         let_go(a, a.proxy)
     port.number[PORT_NOW_S], port.number[PORT_DT_S] = a.number[NOW_S], dt
     status = call_routine(a.sample, a.port)
+    if a.integer[DOING] == CUT and status >= OK:
+        status = LINK_LOST
     readable, moved = is_readable(port), ZERO
     if readable:
         place_hand(a, port)
@@ -351,7 +317,7 @@ def reach(address):
         let_go(a, a.proxy)
     else:
         capped = a.integer[CAPPED]
-        force, torque, lawful = feel(m, w, s, a, e, f, port, moved, dt)
+        force, torque, lawful = feel(m, w, s, a, e, f, t, port, moved, dt)
         status = status if lawful else LAW_FAILED
         g.counts[CLAMPED] += a.integer[CAPPED] - capped  # what the strength held back, the guard does not see
     R = get9(a.frame, 0)

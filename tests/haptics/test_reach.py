@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import palpate as pp
+from palpate.control.guide_tables import GAIN, PHASE
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.simulated import Simulated
@@ -18,7 +19,6 @@ from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import BODIES_FORCE, CAPPED, FELT, HIP_VELOCITY, LEVER_M, REAL_TIME, SENT
 from palpate.runtime.loop import restart, simulate
 from palpate.runtime.ring import Follower
-from palpate.runtime.state import GAIN, PHASE
 from palpate.scenes.arm import arm
 
 DT = 1e-3
@@ -276,13 +276,13 @@ def test_an_arm_that_is_held_yields_and_its_plan_waits():
     device = hand((0.0, STILL), (0.1, STILL), (1.1, (0.0, 0.1, 0.0)), (1.101, (0.0, 0.1, 0.0)), buttons=(0, 1, 1, 0))
     run = Run(scene, device, place=pp.Transform(p=tuple(start)), strength_N=200.0).go(1.0)
     assert run["device_held"][-1, 0] == body
-    servo = run.session.engine.servo
-    assert servo.number[GAIN] == 0.0
-    assert servo.number[PHASE] < 200.0
+    guide = run.session.engine.guiding.arrays
+    assert guide.number[GAIN] == 0.0
+    assert guide.number[PHASE] < 200.0
     assert run["pose"][-1, body, 1] - start[1] > 0.05
     run.go(1.5)
-    assert servo.number[GAIN] == 1.0
-    assert servo.number[PHASE] > 700.0
+    assert guide.number[GAIN] == 1.0
+    assert guide.number[PHASE] > 700.0
 
 
 # ---- energy

@@ -1,0 +1,260 @@
+"""Packets: their bytes are written down here, and whatever is not exactly such a packet is refused."""
+
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_siphash import siphash_by_bytes
+
+from palpate.link import wire
+from palpate.link.keys import Key, key_of
+from palpate.link.wire import (
+    BYE,
+    FIELDS,
+    FOR_HAND,
+    FOR_SERVER,
+    FORGED,
+    HELLO,
+    LARGEST_SCENE,
+    LARGEST_WORDS,
+    MALFORMED,
+    QUERY,
+    STATE,
+    TYPES,
+    WELCOME,
+    Wire,
+    name_text,
+    name_words,
+    open_entry,
+    packet_lengths,
+)  # fmt: skip
+
+pytestmark = pytest.mark.nojit
+KEY = bytes(range(16))
+NQ, NV = 3, 2
+WIRE = Wire(Key(KEY), nq=NQ, nv=NV)
+ENVELOPE = {"session": -2, "sequence": 0x0102030405060708, "time_ns": 10**15 + 1}
+
+# One packet of every type: its fields, and how `struct` packs them.
+PAYLOADS = {
+    HELLO: ("<q", {"nonce": -7}),
+    WELCOME: (
+        "<5q64s2d",
+        {"nonce": -7, "nq": 3, "nv": 2, "n_bodies": 4, "fingerprint": 2**62, "name": "the arm – ß", "rate_hz": 1000.0,
+         "force_limit_N": 8.5},
+    ),
+    QUERY: (
+        "<8q17d",
+        {"wants": 1, "kind": 2, "body": 3, "buttons": 5, "state_seen": 99, "state_time_ns": 123456789,
+         "event_number": 4, "event_kind": 6, "event_value": 0.5, "at_body": [0.1, 0.2, 0.3], "target": [1.0, -2.0, 3.0],
+         "orientation": [0.5, -0.5, 0.5, 0.5], "stiffness_N_m": 800.0, "stiffness_Nm_rad": 20.0,
+         "force": [0.0, -15.0, 1e-3], "granted_J": 0.25},
+    ),
+    STATE: (
+        "<14q10d",
+        {"query_seen": 98, "query_time_ns": 987654321, "waited_ns": 1500, "age_ns": 700000, "tick": 60000, "state": 1,
+         "edit_mode": 2, "edit_stage": 1, "holder": 2, "hand_body": 3, "event_seen": 4, "dropped": [1, 2, 3],
+         "sim_time_s": 60.0, "hand_force": [1.0, 2.0, -3.0], "granted_J": 0.125, "q": [0.1, 0.2, 0.3],
+         "v": [-1.0, float("inf")]},
+    ),
+    BYE: ("<q", {"reason": 1}),
+}  # fmt: skip
+# Written by struct and by the hash of test_siphash.py (by_struct below), a word a group.
+GOLDEN = {
+    HELLO: """
+        504c505401000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 85719d5d554281df
+    """,
+    WELCOME: """
+        504c505401000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
+        0200000000000000 0400000000000000 0000000000000040 7468652061726d20 e2809320c39f0000 0000000000000000
+        0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000408f40
+        0000000000002140 21711e11e940db3f
+    """,
+    QUERY: """
+        504c505401000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0200000000000000
+        0300000000000000 0500000000000000 6300000000000000 15cd5b0700000000 0400000000000000 0600000000000000
+        000000000000e03f 9a9999999999b93f 9a9999999999c93f 333333333333d33f 000000000000f03f 00000000000000c0
+        0000000000000840 000000000000e03f 000000000000e0bf 000000000000e03f 000000000000e03f 0000000000008940
+        0000000000003440 0000000000000000 0000000000002ec0 fca9f1d24d62503f 000000000000d03f b665daea6f9e4bdc
+    """,
+    STATE: """
+        504c505401000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
+        dc05000000000000 60ae0a0000000000 60ea000000000000 0100000000000000 0200000000000000 0100000000000000
+        0200000000000000 0300000000000000 0400000000000000 0100000000000000 0200000000000000 0300000000000000
+        0000000000004e40 000000000000f03f 0000000000000040 00000000000008c0 000000000000c03f 9a9999999999b93f
+        9a9999999999c93f 333333333333d33f 000000000000f0bf 000000000000f07f ea03182dfe158cc2
+    """,
+    BYE: """
+        504c505401000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 873b982769c246ef
+    """,
+}  # fmt: skip
+
+
+def by_struct(kind: int) -> bytes:
+    """The packet of PAYLOADS without the code that is tested: type by type as the reference of the format says."""
+    layout, fields = PAYLOADS[kind]
+    numbers = []
+    for value in fields.values():
+        numbers += value if isinstance(value, list) else [value.encode() if isinstance(value, str) else value]
+    head = struct.pack("<4sHHqqq", b"PLPT", 1, kind, *ENVELOPE.values())
+    body = head + struct.pack(layout, *numbers)
+    return body + siphash_by_bytes(body, KEY)
+
+
+def opened(data: bytes, lengths: np.ndarray = WIRE.lengths, claimed: int | None = None) -> int:
+    """What open_packet says of bytes that lie in an array just large enough: an index beyond would be an error."""
+    words = np.frombuffer(data[: len(data) // 8 * 8], dtype="<i8").astype(np.int64)
+    return open_entry(words, len(data) if claimed is None else claimed, lengths, WIRE.key.words)
+
+
+def sealed(kind: int) -> bytes:
+    return WIRE.pack(kind, **ENVELOPE, **PAYLOADS[kind][1])
+
+
+# ---- the format
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_the_bytes_of_a_packet_are_those_written_down(kind):
+    """A change of these bytes is a change of the format, and needs another version."""
+    assert sealed(kind).hex() == "".join(GOLDEN[kind].split())
+    assert by_struct(kind) == sealed(kind)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_packet_is_unpacked_as_it_was_packed(kind):
+    packet = WIRE.unpack(sealed(kind))
+    assert (packet.kind, packet.session, packet.sequence, packet.time_ns) == (kind, *ENVELOPE.values())
+    assert packet.fields.keys() == PAYLOADS[kind][1].keys()
+    for name, value in PAYLOADS[kind][1].items():
+        assert np.array_equal(packet.fields[name], value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "offsets"),
+    [(HELLO, wire.HELLO_AT), (WELCOME, wire.WELCOME_AT), (QUERY, wire.QUERY_AT), (STATE, wire.STATE_AT),
+     (BYE, wire.BYE_AT)],
+)  # fmt: skip
+def test_kernels_find_every_field_where_it_is(kind, offsets):
+    packet = np.frombuffer(sealed(kind), dtype="<i8")
+    layout = {field.name: field for field in FIELDS[kind]}
+    expected = [field.name for field in FIELDS[kind] if field.name != "v"]
+    assert list(offsets._fields) == expected
+    for name, at in offsets._asdict().items():
+        if name != "name":
+            value = np.atleast_1d(PAYLOADS[kind][1][name])
+            found = packet[at : at + len(value)]
+            assert np.array_equal(found.view("<f8") if layout[name].kind == "f" else found, value)
+    if kind == STATE:
+        assert packet[offsets.q + NQ :][:NV].view("<f8").tolist() == PAYLOADS[STATE][1]["v"]
+    if kind == QUERY:
+        assert len(packet) == wire.QUERY_WORDS
+
+
+def test_the_largest_scene_fills_a_packet_and_a_larger_one_is_refused():
+    """1472 bytes: what an Ethernet frame leaves for UDP over IPv4."""
+    for nq in (0, 80, LARGEST_SCENE):
+        lengths = packet_lengths(nq, LARGEST_SCENE - nq)
+        assert lengths[STATE] == lengths.max() == LARGEST_WORDS
+        assert 8 * LARGEST_WORDS == 1500 - 20 - 8
+    message = f"^the scene has 1406 coordinates and velocities, a packet holds {LARGEST_SCENE}: .*$"
+    with pytest.raises(ValueError, match=message):
+        packet_lengths(703, 703)
+    with pytest.raises(ValueError, match=f"has {LARGEST_SCENE + 1} "):
+        Wire(nq=LARGEST_SCENE, nv=1)
+
+
+def test_a_field_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="no such fields: colour"):
+        WIRE.pack(BYE, colour=3)
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_a_name_survives_or_is_cut_between_characters(text):
+    back = name_text(name_words(text))
+    assert text.startswith(back)
+    assert back == text or len(text.encode()) > 64
+    assert len(back.encode()) > 60 or back == text
+
+
+@given(st.binary(min_size=64, max_size=64))
+def test_any_bytes_are_a_name(data):
+    assert isinstance(name_text(np.frombuffer(data, dtype="<i8").astype(np.int64)), str)
+
+
+# ---- what is refused
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.binary(max_size=2000))
+def test_any_bytes_are_dropped_and_nothing_is_read_beyond_them(data):
+    assert opened(data) in (MALFORMED, FORGED)
+    assert WIRE.unpack(data).kind in (MALFORMED, FORGED)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.sampled_from(TYPES), st.integers(-(2**63), 2**63 - 1), st.binary(max_size=300), st.integers(0, 40))
+def test_bytes_that_begin_like_a_packet_are_dropped(kind, claimed, data, extra):
+    begun = sealed(kind)[:8] + data
+    assert opened(begun) in (MALFORMED, FORGED)
+    assert opened(begun, claimed=claimed) in (MALFORMED, FORGED)
+    exactly = (begun + bytes(1500))[: 8 * WIRE.lengths[kind]]
+    assert opened(exactly) == FORGED
+    assert opened(exactly + bytes(extra)) == (FORGED if extra == 0 else MALFORMED)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_flipped_bit_anywhere_is_refused(kind):
+    data = sealed(kind)
+    for bit in range(8 * len(data)):
+        damaged = bytearray(data)
+        damaged[bit // 8] ^= 1 << bit % 8
+        assert opened(bytes(damaged)) in ((MALFORMED, FORGED) if bit < 64 else (FORGED,))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_packet_cut_off_or_made_longer_is_malformed(kind):
+    data = sealed(kind)
+    for length in range(len(data)):
+        assert opened(data[:length]) == MALFORMED
+    for more in range(1, 40):
+        assert opened(data + bytes(more)) == MALFORMED
+    assert opened(data[:-8], claimed=len(data)) == MALFORMED  # cut off by an array that was too small
+
+
+@settings(deadline=None)
+@given(st.binary(min_size=16, max_size=16).filter(lambda key: key != KEY))
+def test_a_packet_of_another_key_is_forged(key):
+    assert WIRE.unpack(Wire(Key(key), NQ, NV).pack(QUERY)).kind == FORGED
+
+
+def test_a_packet_of_another_version_or_protocol_is_malformed():
+    for at in (0, 4, 6):  # magic, version, type: sealed rightly all the same
+        body = bytearray(by_struct(HELLO)[:-8])
+        body[at] += 8
+        assert opened(bytes(body) + siphash_by_bytes(bytes(body), KEY)) == MALFORMED
+
+
+def test_types_that_do_not_exist_are_malformed():
+    for kind in (0, 6, 7, 0x7FFF, 0x8000, 0xFFFF):
+        body = struct.pack("<4sHHqqqq", b"PLPT", 1, kind, 0, 0, 0, 0)
+        assert opened(body + siphash_by_bytes(body, KEY)) == MALFORMED
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_packet_for_the_other_side_is_malformed(kind):
+    """What a server sent, somebody could send back to it."""
+    for kinds in (FOR_SERVER, FOR_HAND):
+        answer = opened(sealed(kind), lengths=packet_lengths(NQ, NV, kinds))
+        assert answer == (kind if kind in kinds else MALFORMED)
+
+
+def test_a_state_of_another_scene_is_malformed():
+    assert opened(sealed(STATE), lengths=packet_lengths(NQ + 1, NV)) == MALFORMED
+
+
+def test_the_default_key_is_the_public_one():
+    assert Wire().unpack(Wire().pack(HELLO, nonce=3)).fields == {"nonce": 3}
+    assert Wire().unpack(Wire(key_of("secret")).pack(HELLO)).kind == FORGED
