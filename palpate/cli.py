@@ -20,6 +20,7 @@ from palpate import __version__
 from palpate.registry import Registry, everything
 
 console = Console(highlight=False)
+EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
 
 
 def say(text: str) -> None:
@@ -96,11 +97,23 @@ class Touch:
     """The main job: run a scene in real time and open the page; drag the arm with the mouse."""
 
     scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")] = "arm"
-    """Its name; `palpate scenes` lists them."""
+    """Its name, `palpate scenes` lists them; or a robot arm: ur5, panda, kinova, or a .urdf file, which gets a line to
+    follow, a wall and an obstacle."""
     device: Annotated[str, tyro.conf.arg(metavar="NAME")] = "pointer"
     """What the hand holds beside the page's pointer: NAME or NAME:WHICH; `palpate devices` lists them."""
     mode: Literal["push", "pull"] = "pull"
     """With a device: push what it touches; pull: and take hold of it while its button is pressed."""
+    edit: EditMode | None = None
+    """What a touch does to a planned motion: wait for the hand; hold the acceleration it gave; resume to the goal;
+    blend its push into the plan; teach a new one.  Default: as the scene has it."""
+    remote: Annotated[str | None, tyro.conf.arg(metavar="HOST:PORT")] = None
+    """Touch what `palpate serve` runs there; SCENE and --edit are then the other side's."""
+    watch: bool = False
+    """With --remote: only look; never ask for the hand."""
+    estimate: Literal["hold", "interpolate", "extrapolate"] = "extrapolate"
+    """With --remote: the state between two packets."""
+    key: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """With --remote: the file of the key that both sides have; or set PALPATE_KEY."""
     record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
     """Record every frame into this MCAP file."""
     browser: bool = True
@@ -113,11 +126,42 @@ class Touch:
     """Stop after this time [s]; default: until Ctrl-C."""
 
     def run(self) -> int:
-        from palpate.runtime.live import touch
+        from palpate.runtime import live
 
-        return touch(
-            self.scene, self.device, self.mode, self.record, self.browser, self.host, self.port, self.seconds, say
-        )
+        if self.remote is None:
+            if self.watch or self.key:
+                raise ValueError("--watch and --key are for --remote")
+            return live.touch(self.scene, self.device, self.mode, self.edit, self.record, self.browser, self.host,
+                              self.port, self.seconds, say)  # fmt: skip
+        if self.edit is not None:
+            raise ValueError("--edit belongs to the other side: palpate serve SCENE --edit ...")
+        return live.touch_remote(self.remote, self.device, self.mode, self.watch, self.estimate, self.key, self.record,
+                                 self.browser, self.port, self.seconds, say)  # fmt: skip
+
+
+@dataclass
+class Serve:
+    """Run a scene in real time for hands on other machines, over UDP: `palpate touch --remote HOST:PORT`."""
+
+    scene: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="SCENE")] = "arm"
+    """As in `palpate touch`."""
+    edit: EditMode | None = None
+    """As in `palpate touch`."""
+    record: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """Record every frame into this MCAP file."""
+    host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
+    """Address to listen on; one that others can reach needs a key on both sides."""
+    port: int = 8643
+    """UDP port; 0 picks one."""
+    key: Annotated[Path | None, tyro.conf.arg(metavar="FILE")] = None
+    """File of the key; or set PALPATE_KEY."""
+    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
+    """Stop after this time [s]; default: until Ctrl-C."""
+
+    def run(self) -> int:
+        from palpate.runtime.live import serve
+
+        return serve(self.scene, self.edit, self.record, self.host, self.port, self.key, self.seconds, say)
 
 
 @dataclass
@@ -285,6 +329,7 @@ def subcommand(name: str) -> object:
 
 Command = (
     Annotated[Touch, subcommand("touch")]
+    | Annotated[Serve, subcommand("serve")]
     | Annotated[Replay, subcommand("replay")]
     | Annotated[Recover, subcommand("recover")]
     | Annotated[Export, subcommand("export")]

@@ -29,6 +29,8 @@ COUNTERS = (
     "contacts_lost",  # contacts for which there was no room
     "ran_out",  # ticks on which the contact solver's budget ended above its tolerance
     "watchdog",  # times the watchdog found the loop silent for 50 ms
+    "link_stale",  # ticks of a remote session for which no new state had come
+    "link_silent",  # times the other end of a link was not heard of for 100 ms
 )
 # The same of one device: what stood between the force that was wanted and the hand (haptics/guard.py).
 DEVICE_COUNTERS = (
@@ -42,7 +44,10 @@ LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 
 PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the last good state is shown
 
-PLAY, PAUSE, STEP, RESET, SEEK, SPEED = 1, 2, 3, 4, 5, 6  # kind of an EVENT; SEEK [s] and SPEED carry a value
+# kind of an EVENT.  SEEK [s], SPEED and MODE (of control/modes.py) carry a value; PLACE a body and where to put it;
+# FOLLOW begins the plan that was put under the guide
+PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE = range(1, 10)
+PULL, PUSH = 0, 1  # kind of a HAND: a spring between the held point and the target, or a force at that point
 
 
 class Field(NamedTuple):
@@ -61,6 +66,8 @@ FRAME = (
     Field("counters", "i", (len(COUNTERS),), "as COUNTERS names them"),
     Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
     Field("hand_body", "i", (), "body that the hand holds, 0: none"),
+    Field("edit_mode", "i", (), "what a touch does to the plan: wait, hold, resume, blend, teach"),
+    Field("edit_stage", "i", (), "of the motion: planned, touched, edited, ended"),
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
     Field("device_held", "i", ("n_devices",), "body that each device holds, 0: none"),
     Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
@@ -78,6 +85,7 @@ FRAME = (
     Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
     Field("hand_torque", "f", (3,), "torque on the body from the hand, world [N m]"),
     Field("hand_age_s", "f", (), "from the hand's sample to this force [s]"),
+    Field("granted_J", "f", (), "energy granted to a hand at the other end of a link so far [J]"),
     Field("device_position", "f", ("n_devices", 3), "where each device's hand is, world [m]"),
     Field("device_quaternion", "f", ("n_devices", 4), "how it is turned, (w, x, y, z) in the world"),
     Field("device_point", "f", ("n_devices", 3), "its proxy, or the point it holds, world [m]"),
@@ -93,16 +101,22 @@ FRAME = (
 HAND = (
     Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
     Field("body", "i", (), "body that is held, 0: none"),
+    Field("hand_kind", "i", (), "PULL or PUSH"),
+    Field("session", "i", (), "of the link it came by, whose energy limits it; 0: none does"),
     Field("at_body", "f", (3,), "the held point in body axes [m]"),
     Field("target", "f", (3,), "where the hand is, world [m]"),
     Field("stiffness_N_m", "f", (), "of the spring between them"),
     Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
     Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to it; 0: it turns freely"),
+    Field("force", "f", (3,), "PUSH: on the body, world [N]"),
+    Field("energy_J", "f", (), "that the other end of the link has granted so far"),
 )
 
 EVENT = (
-    Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK or SPEED"),
-    Field("value", "f", (), "of SEEK [s] and SPEED"),
+    Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW or PLACE"),
+    Field("event_body", "i", (), "of PLACE"),
+    Field("value", "f", (), "of SEEK [s], SPEED and MODE"),
+    Field("placement", "f", (7,), "of PLACE: position [m] and quaternion (w, x, y, z) in the world"),
 )
 
 

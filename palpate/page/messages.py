@@ -2,7 +2,8 @@
 
 {"type": "hand", "body": int, "at_body": [3], "target": [3], "stiffness": number}     holds a body there
 {"type": "release"}                                                                  lets go
-{"type": "event", "kind": "play" | "pause" | "step" | "reset" | "seek" | "speed", "value": number}
+{"type": "event", "kind": "play" | "pause" | "step" | "reset" | "seek" | "speed" | "mode",
+ "value": number}                                                                    mode: one of control/modes.py
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from palpate import frame
+from palpate.control.modes import MODES
 
 LONGEST = 1024  # characters; the longest honest message has about 250
 FARTHEST_M = 1000.0  # no scene is larger; keeps squares of what comes in far from overflow
@@ -23,7 +25,7 @@ STIFFEST_N_M = 1e6  # beyond what any servo at 4 kHz holds; its own limit lies f
 
 EVENT_KINDS = {
     "play": frame.PLAY, "pause": frame.PAUSE, "step": frame.STEP,
-    "reset": frame.RESET, "seek": frame.SEEK, "speed": frame.SPEED,
+    "reset": frame.RESET, "seek": frame.SEEK, "speed": frame.SPEED, "mode": frame.MODE,
 }  # fmt: skip
 
 HAND_LAYOUT = frame.Layout(frame.HAND)
@@ -80,6 +82,8 @@ def _event(said: dict[str, Any]) -> Message | None:
     if not isinstance(kind, str) or kind not in EVENT_KINDS or value is None:
         return None
     if (kind == "speed" and value <= 0.0) or (kind == "seek" and value < 0.0):
+        return None
+    if kind == "mode" and value not in range(len(MODES)):
         return None
     return Message("event", EVENT_LAYOUT.pack(kind=EVENT_KINDS[kind], value=value))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from palpate.control.modes import MODES
 from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import COUNTERS, LATENESS_EDGES_US
@@ -36,7 +37,8 @@ def describe_axes(engine: Engine) -> list[dict[str, Any]]:
     index  into q of a frame;  held  whether a plan or a spring wants it somewhere: else plan_q says nothing about it
     """
     model, kp = engine.model, engine.world.arrays.state.kp
-    m, planned = model.arrays, engine.plan.q.shape[1]
+    m = model.arrays
+    planned = set() if engine.guiding is None else set(engine.guiding.arrays.q_at.tolist())
     links = [i for i, kind in enumerate(m.kind) if kind == CHAIN]
     rows = [k for i in links for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i])]
     axis_of = {int(m.axis_q[k]): k for k in reversed(rows)}  # a mimic joint's axes come after its leader's
@@ -49,7 +51,7 @@ def describe_axes(engine: Engine) -> list[dict[str, Any]]:
                     "name": f"{joint}.{n + 1}" if several else joint,
                     "unit": "m" if m.axis_kind[k] == PRISMATIC else "rad",
                     "index": index,
-                    "held": bool(index < planned or kp[k] > 0.0),
+                    "held": bool(index in planned or kp[k] > 0.0),
                 }
     return [axes[index] for index in sorted(axes)]
 
@@ -83,6 +85,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
             for row, name in enumerate(model.body_names)
         ],
         "start": describe_start(engine),
+        "edit_modes": list(MODES) if engine.guiding else [],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],
         "frame": engine.frame_layout.describe(),

@@ -1,4 +1,4 @@
-"""`palpate touch` and `palpate replay`: start, tell where the page is, wait, and say how it went."""
+"""`palpate touch`, `serve` and `replay`: start, tell where the page is, wait, and say how it went."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,9 @@ from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit.ahead import compiled_ahead
-from palpate.registry import find
 from palpate.runtime.children import Child
 from palpate.runtime.ring import Ring
-from palpate.scenes import SCENES
+from palpate.scenes.any_arm import scene_of
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
 
@@ -63,6 +63,7 @@ def touch(
     scene: str,
     device: str,
     mode: str,
+    edit: str | None,
     record: Path | None,
     browser: bool,
     host: str,
@@ -78,7 +79,7 @@ def touch(
     with ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         with compiled_ahead("palpate.runtime.loop", "servo_loop"):
-            built = find(SCENES, "scenes", scene)()
+            built = _edited(scene_of(scene)(), edit)
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
             session = Session(built, reaching, page=True, record=record, host=host, port=port, say=say).start()
         stack.callback(session.stop)
@@ -88,6 +89,93 @@ def touch(
         _wait(threading.Event(), seconds)
     say(str(session.report))
     return 0
+
+
+def _edited(scene: Scene, mode: str | None) -> Scene:
+    """The scene, its plan answering to a hand in another way."""
+    if mode is None:
+        return scene
+    if scene.plan is None:
+        raise ValueError(f"nothing is planned in the scene {scene.name!r}: --edit is for moving arms, such as arm-line")
+    return replace(scene, editing=replace(scene.editing, mode=mode))
+
+
+def serve(
+    scene: str,
+    edit: str | None,
+    record: Path | None,
+    host: str,
+    port: int,
+    key_file: Path | None,
+    seconds: float | None,
+    say: Say,
+) -> int:
+    """Run a scene in real time for hands at the other end of a link; returns an exit code."""
+    from palpate.link.keys import load_key
+    from palpate.runtime.remote import Serving
+
+    key = load_key(key_file)
+    with compiled_ahead("palpate.runtime.loop", "servo_loop"):
+        built = _edited(scene_of(scene)(), edit)
+        session = Serving(built, host, port, key, record, say=say).start()
+    try:
+        say(f"serving {built.name!r} at {host}:{session.port} ({'with a key' if key else 'this machine only'}); "
+            f"`palpate touch --remote {host}:{session.port}` touches it; Ctrl-C ends")  # fmt: skip
+        _wait(threading.Event(), seconds)
+    finally:
+        session.stop()
+    told = ", ".join(f"{name} {n}" for name, n in session.relaying.counts().items() if n)
+    say(f"{session.report}; packets: {told or 'none'}")
+    return 0
+
+
+def touch_remote(
+    remote: str,
+    device: str,
+    mode: str,
+    watch: bool,
+    estimate: str,
+    key_file: Path | None,
+    record: Path | None,
+    browser: bool,
+    port: int,
+    seconds: float | None,
+    say: Say,
+) -> int:
+    """Touch a scene that runs elsewhere, with a page here; returns an exit code."""
+    from palpate.haptics.devices.opening import open_device
+    from palpate.link.keys import load_key
+    from palpate.runtime.remote import Remote, RemoteSession
+
+    host, remote_port = _address(remote)
+    with ExitStack() as stack:
+        opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
+        with compiled_ahead("palpate.runtime.mirror_kernels", "mirror_loop"):
+            other = Remote(host, remote_port, load_key(key_file))
+            built = scene_of(other.scene)()
+            reaching = []
+            if opened:
+                reaching = [(opened, replace(default_reach(built, opened.spec, mode), passivity="tank"))]
+            session = RemoteSession(other, built, reaching, page=True, record=record, port=port, say=say,
+                                    estimate=estimate, holds=not watch).start()  # fmt: skip
+        stack.callback(session.stop)
+        _show(session.url, browser, say)
+        say(f"{'watching' if watch else 'touching'} {built.name!r} of {remote}")
+        _wait(threading.Event(), seconds)
+    say(str(session.report))
+    return 0
+
+
+def _address(text: str) -> tuple[str, int]:
+    """host and port of "HOST:PORT", "[v6]:PORT" or "HOST"."""
+    from palpate.runtime.remote import PORT
+
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        host, port = text, str(PORT)
+    if not host or not port.isdigit():
+        raise ValueError(f"--remote takes HOST:PORT, got {text!r}")
+    return host.strip("[]"), int(port)
 
 
 def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:

@@ -4,10 +4,16 @@ Ticks are due at t_0 + k T (absolute, so lateness does not add up).  The loop sl
 rest, and gives up ticks that are more than one period behind instead of chasing them.
 """
 
-from palpate.frame import COUNTERS, FAULT, PAUSE, PAUSED, PLAY, RESET, RUNNING, SPEED, STEP
+import math
+
+from palpate.control.guide import change_mode, restart_guide
+from palpate.control.guide_tables import load_guide
+from palpate.conventions import WORLD
+from palpate.frame import COUNTERS, FAULT, FOLLOW, MODE, PAUSE, PAUSED, PLACE, PLAY, RESET, RUNNING, SPEED, STEP
 from palpate.haptics.reach_tables import FEELING, RESTING
 from palpate.jit import entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, store_release
+from palpate.model.model import FREE
 from palpate.runtime.ring import HEAD
 from palpate.runtime.ring_kernels import SLOTS, copy_message
 from palpate.runtime.state import (
@@ -28,7 +34,7 @@ from palpate.runtime.state import (
 )  # fmt: skip
 from palpate.runtime.state import LATE as LATE_ROW
 from palpate.runtime.state import SPEED as SPEED_ROW
-from palpate.runtime.tick import devices, reset, tick
+from palpate.runtime.tick import LARGEST_SANE, devices, reset, tick
 
 LATE, SKIPPED, EVENTS_LOST, WATCHDOGS = (COUNTERS.index(c) for c in ("late", "skipped", "events_lost", "watchdog"))
 IDLE_EVERY = 20  # while paused, one frame in so many periods
@@ -49,7 +55,7 @@ def take_events(m, s, o):
     newest = load_acquire(s.events, HEAD)
     while s.integer[NEXT_EVENT] <= newest:
         if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
-            take_event(m, s, s.event[o.kind], s.event_f[o.value])
+            take_event(m, s, o, s.event[o.kind], s.event_f[o.value])
             s.integer[NEXT_EVENT] += 1
         else:
             oldest = max(s.integer[NEXT_EVENT] + 1, newest - s.events[SLOTS] + 2)
@@ -58,7 +64,7 @@ def take_events(m, s, o):
 
 
 @kernel
-def take_event(m, s, kind, value):
+def take_event(m, s, o, kind, value):
     if kind == RESET:
         reset(m, s)
         if s.integer[STATE] == FAULT:
@@ -74,6 +80,34 @@ def take_event(m, s, kind, value):
         s.integer[STEPS] += 1
     elif kind == SPEED and 0.0 < value <= MOST_TICKS:
         s.number[SPEED_ROW] = value
+    elif kind == PLACE:
+        place(m, s, o, s.event[o.event_body])
+    elif s.guide != 0 and kind == MODE:
+        change_mode(load_guide(s.guide)[2], int(value))
+    elif s.guide != 0 and kind == FOLLOW:
+        restart_guide(load_guide(s.guide)[2])
+
+
+@kernel
+def place(m, s, o, body):
+    """Put a body that is free, and a tree by itself, somewhere else, at rest."""
+    if not 0 < body < m.body_link.shape[0]:
+        return
+    link = m.body_link[body]
+    if link == WORLD or m.kind[link] != FREE or m.parent[link] != WORLD:
+        return
+    at, n, j = o.placement, m.q_begin[link], m.axis_v[m.axis_begin[link]]
+    length = 0.0
+    for r in range(7):
+        if not abs(s.event_f[at + r]) <= LARGEST_SANE:
+            return
+        length += s.event_f[at + r] ** 2 if r >= 3 else 0.0
+    if abs(length - 1.0) > 1e-3:
+        return
+    for r in range(7):
+        s.q[n + r] = s.event_f[at + r] if r < 3 else s.event_f[at + r] / math.sqrt(length)
+    for r in range(6):
+        s.v[j + r] = 0.0
 
 
 @kernel
@@ -98,39 +132,59 @@ def note_lateness(s, late_ns):
     s.lateness[bucket] += 1
 
 
+@kernel
+def wait_until_due(s, due):
+    """Sleep until shortly before, spin the rest; the time it then is [ns]."""
+    sleep_until_ns(s.clock, due - s.control[SPIN_NS])
+    now = monotonic_ns(s.clock)
+    while now < due:
+        now = monotonic_ns(s.clock)
+    return now
+
+
+@kernel
+def begin_period(s, due, before, now, periods):
+    """Note how late this period begins, and that the loop is alive."""
+    store_release(s.control, HEARTBEAT_NS, now)
+    note_lateness(s, now - due)
+    if periods < s.lateness_log.shape[0]:
+        s.lateness_log[periods] = now - due
+    s.number[LATE_ROW] = 1e-9 * max(now - before - s.control[PERIOD_NS], 0)
+    s.counters[WATCHDOGS] = load_acquire(s.control, WATCHDOG)
+
+
+@kernel
+def end_period(s, due, now):
+    """When the next period is due; those that are over already are given up, and counted."""
+    ended, period_ns = monotonic_ns(s.clock), s.control[PERIOD_NS]
+    s.number[TICK_US] = 1e-3 * (ended - now)
+    due += period_ns
+    if ended > due:
+        s.counters[LATE] += 1
+        behind = (ended - due) // period_ns
+        s.counters[SKIPPED] += behind
+        due += behind * period_ns
+    return due
+
+
 @entry("intp, intp")
 def servo_loop(address, most):
     """Run in real time until control[STOP] is set, or for `most` periods if that is positive; returns the periods."""
-    m, w, p, s, o = load(address)
-    period_ns, spin_ns = s.control[PERIOD_NS], s.control[SPIN_NS]
-    due = monotonic_ns(s.clock) + period_ns
-    periods, before = 0, due - period_ns
+    m, w, s, o = load(address)
+    before = monotonic_ns(s.clock)
+    due, periods = before + s.control[PERIOD_NS], 0
     while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
-        sleep_until_ns(s.clock, due - spin_ns)
-        now = monotonic_ns(s.clock)
-        while now < due:
-            now = monotonic_ns(s.clock)
-        store_release(s.control, HEARTBEAT_NS, now)
-        note_lateness(s, now - due)
-        if periods < s.lateness_log.shape[0]:
-            s.lateness_log[periods] = now - due
-        s.number[LATE_ROW], before = 1e-9 * max(now - before - period_ns, 0), now
-        s.counters[WATCHDOGS] = load_acquire(s.control, WATCHDOG)
+        now = wait_until_due(s, due)
+        begin_period(s, due, before, now, periods)
+        before = now
         take_hand(s)
         take_events(m, s, o)
         ticks, moving = ticks_due(s, periods)
         for _ in range(ticks):
-            tick(m, w, p, s, o, now, moving and s.integer[STATE] != FAULT)
+            tick(m, w, s, o, now, moving and s.integer[STATE] != FAULT)
         if ticks == 0:  # devices want an answer in every period
             devices(s, now, FEELING if s.integer[STATE] == RUNNING else RESTING)
-        ended = monotonic_ns(s.clock)
-        s.number[TICK_US] = 1e-3 * (ended - now)
-        due += period_ns
-        if ended > due:
-            s.counters[LATE] += 1
-            behind = (ended - due) // period_ns
-            s.counters[SKIPPED] += behind
-            due += behind * period_ns
+        due = end_period(s, due, now)
         periods += 1
     return periods
 
@@ -138,7 +192,7 @@ def servo_loop(address, most):
 @entry("intp")
 def restart(address):
     """Back to the start of the scene, paused or running as it was."""
-    m, _, _, s, _ = load(address)
+    m, _, s, _ = load(address)
     reset(m, s)
 
 
@@ -148,14 +202,15 @@ def simulate(address, ticks, hands):
 
     Returns how many were done: fewer if the world stopped.
     """
-    m, w, p, s, o = load(address)
+    m, w, s, o = load(address)
     for k in range(ticks):
+        take_events(m, s, o)
         now = round(1e9 * s.number[DT_S] * s.integer[TICK])
         if hands.shape[0]:
             for i in range(s.hand.shape[0]):
                 s.hand[i] = hands[k, i]
             s.hand[o.sent_ns] = now
-        tick(m, w, p, s, o, now, True)
+        tick(m, w, s, o, now, True)
         if s.integer[STATE] == FAULT:
             return k
     return ticks

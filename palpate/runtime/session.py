@@ -25,6 +25,7 @@ from palpate.haptics.reach_tables import REAL_TIME
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
+from palpate.runtime.edits import Edits
 from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
@@ -37,6 +38,7 @@ SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake lat
 WATCH_S = 0.01
 SILENT_S = 0.05  # a loop silent for this long has the watchdog count it
 FIFO_PRIORITY = 80
+BATCH = 250  # ticks of simulated time between two looks at the frames
 SMOOTH_S = 0.02  # the pointer's path between its 60 to 120 samples a second
 MOST_RESTARTS = 5
 
@@ -97,7 +99,10 @@ class Session:
         self._devices = [device for device, _ in devices]
         self._mailboxes: list[Mailbox] = []
         self.reaching = [self._reaching(device, reach) for device, reach in devices]
-        self.engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching)
+        self.engine = Engine(
+            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing
+        )
+        self.edit = Edits(scene, self.engine, self._event)
         self.report = SessionReport()
         self.url = ""
         self._want_page, self._record, self._host, self._port = page, record, host, port
@@ -122,7 +127,7 @@ class Session:
 
     def start(self) -> Session:
         """Compile if need be, start everything, and return when the servo ticks and the page listens."""
-        warm(servo_loop)
+        self._warm()
         restart(self.engine.address)
         self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
         try:
@@ -189,9 +194,12 @@ class Session:
             each.arrays.integer[REAL_TIME] = 0
         restart(self.engine.address)
         nobody = np.zeros((0, self.engine.hand_layout.words), dtype=np.int64)
-        ticks = round(seconds * self.engine.rate_hz)
-        self.report.periods = simulate(self.engine.address, ticks, nobody)
-        if self.report.periods < ticks:
+        ticks, done = round(seconds * self.engine.rate_hz), 0
+        while done < ticks and (new := simulate(self.engine.address, min(BATCH, ticks - done), nobody)):
+            done += new
+            self.edit.collect()
+        self.report.periods = done
+        if done < ticks:
             self._note(f"the world stopped: {self.scene.world.fault}")
         self._note_report()
         self.report.seconds = seconds
@@ -222,8 +230,8 @@ class Session:
     def reset(self) -> None:
         self._event(RESET)
 
-    def _event(self, kind: int, value: float = 0.0) -> None:
-        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value))
+    def _event(self, kind: int, value: float = 0.0, **fields: Any) -> None:
+        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""
@@ -265,7 +273,13 @@ class Session:
             except (PermissionError, AttributeError):
                 self._note("SCHED_FIFO is not permitted: ticks may be late under load")
         self._scheduled.set()
-        self.report.periods = servo_loop(self.engine.address, 0)
+        self.report.periods = self._loop()
+
+    def _warm(self) -> None:
+        warm(servo_loop)
+
+    def _loop(self) -> int:
+        return int(servo_loop(self.engine.address, 0))
 
     def _run_watch(self) -> None:
         control, silent, restarts, stopped = self.engine.servo.control, False, 0, False
@@ -277,6 +291,7 @@ class Session:
             if silent:
                 self._take_force_away()
             self._note_faults()
+            self.edit.collect()
             fault = bool(self.engine.servo.integer[STATE] == FAULT)
             if fault and not stopped:
                 self._note(f"the world stopped: {self.scene.world.fault}; a reset starts it again")

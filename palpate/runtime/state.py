@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from palpate.control.guide_tables import Editing, Guiding
 from palpate.control.plan import Plan
-from palpate.dynamics.facade import mass_matrix
 from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, EVENT, FRAME, HAND, LATENESS_EDGES_US, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.haptics.tank import open_tank
 from palpate.jit import Block, block_loader
-from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
+from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 from palpate.runtime.ring import Ring
 from palpate.world.modules import why_not_compiled
 from palpate.world.world import World
@@ -24,14 +25,13 @@ from palpate.world.world import World
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reaching
 
-YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with about this time constant
 EVENT_SLOTS, HAND_SLOTS = 64, 16
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 
 # rows of Servo.number
-TIME_S, DT_S, GAIN, PHASE, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(12)
+TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(10)
 # rows of Servo.integer
-TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT = range(7)
+TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT, LINKED, EDIT_MODE, EDIT_STAGE = range(10)
 # words of Servo.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 
@@ -52,11 +52,10 @@ class Servo(NamedTuple):
     rows_effort: Ints1
     contact_count: Ints1  # collision/contacts.py
     # the servo's own
+    guide: int  # address of what the planned joints follow (control/guide_tables.py), 0: nothing is planned
     tau_start: Floats1  # (nv,)
-    a_ref: Floats1  # (nv,)
     q_start: Floats1  # (nq,) where a reset goes, and
     v_start: Floats1  # (nv,) how fast
-    yielding: Floats1  # (nv,) joint damping while a hand holds [N m s/rad]
     number: Floats1  # TIME_S, DT_S, ...
     integer: Ints1  # TICK, STATE, ...
     counters: Ints1  # frame.COUNTERS
@@ -71,6 +70,8 @@ class Servo(NamedTuple):
     hand_f: Floats1  # the same words as floats
     event: Ints1  # the EVENT being taken, and
     event_f: Floats1  # the same words as floats
+    tank: int  # address of the energy of a hand across a link (haptics/tank.py), and
+    tank_energy: Floats1  # its first part
     reach: int  # address of the routine that a device's tick is, and
     devices: Ints1  # (n_devices,) the blocks it is called with
     control: Ints1  # STOP, HEARTBEAT_NS, ...
@@ -90,6 +91,8 @@ class Offsets(NamedTuple):
     counters: int
     lateness: int
     hand_body: int
+    edit_mode: int
+    edit_stage: int
     contacts: int
     device_held: int
     device_state: int
@@ -107,6 +110,7 @@ class Offsets(NamedTuple):
     hand_force: int
     hand_torque: int
     hand_age_s: int
+    granted_J: int
     device_position: int
     device_quaternion: int
     device_point: int
@@ -119,16 +123,22 @@ class Offsets(NamedTuple):
     energy: int
     sent_ns: int
     body: int
+    hand_kind: int
+    session: int
     at_body: int
     target: int
     stiffness_N_m: int
     orientation: int
     stiffness_Nm_rad: int
+    force: int
+    energy_J: int
     kind: int
+    event_body: int
     value: int
+    placement: int
 
 
-load = block_loader((ModelArrays, True), (Workspace, False), (Plan, False), (Servo, False), (Offsets, False))
+load = block_loader((ModelArrays, True), (Workspace, False), (Servo, False), (Offsets, False))
 
 
 class Engine:
@@ -142,6 +152,7 @@ class Engine:
         smooth_s: float = 0.0,
         lateness_log: int = 0,
         devices: Sequence[Reaching] = (),
+        editing: Editing | None = None,
     ) -> None:
         refusal = why_not_compiled(world)
         if refusal is not None:
@@ -150,51 +161,50 @@ class Engine:
         self.world, self.model, self.rate_hz, self.device = world, model, 1.0 / world.dt, device
         if not 10.0 <= self.rate_hz <= 8000.0:
             raise ValueError(f"the tick rate must be 10 .. 8000 Hz, the world's is {self.rate_hz:g}")
-        self.plan = _checked(plan, model)
+        self.guiding = None if plan is None else Guiding(world, plan, editing or Editing())
         self.devices = tuple(devices)
         sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices)}
         self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
         self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
         self.events = Ring.create(EVENT_SLOTS, self.event_layout.words)
+        self._tank = Block(open_tank(world.dt))
         self.servo = self._servo(smooth_s, lateness_log)
         self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
         arrays = world.arrays
-        self._block = Block(model.arrays, arrays.work, self.plan, self.servo, self.offsets)
+        self._block = Block(model.arrays, arrays.work, self.servo, self.offsets)
 
     @property
     def address(self) -> int:
         return self._block.address
 
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
-        model, zeros, arrays = self.model, np.zeros, self.world.arrays
-        state, nv = arrays.state, model.nv
-        number, integer = zeros(12), zeros(7, dtype=np.int64)
-        number[[DT_S, GAIN, SPEED, SMOOTH_S]] = self.world.dt, 1.0, 1.0, smooth_s
+        zeros, arrays = np.zeros, self.world.arrays
+        state = arrays.state
+        number, integer = zeros(10), zeros(10, dtype=np.int64)
+        number[[DT_S, SPEED, SMOOTH_S]] = self.world.dt, 1.0, smooth_s
         number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
         integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
         control = zeros(8, dtype=np.int64)
         control[PERIOD_NS] = round(1e9 / self.rate_hz)
         hand, event = zeros(self.hand_layout.words, dtype=np.int64), zeros(self.event_layout.words, dtype=np.int64)
-        planned = self.plan.q.shape[1]
         q_start, v_start = state.q.copy(), state.v.copy()
-        if len(self.plan.q):
-            q_start[:planned], v_start[:planned] = self.plan.q[0], self.plan.v[0]
-        yielding = zeros(nv)
-        if planned:
-            yielding[:planned] = np.diag(mass_matrix(model, q_start))[:planned] / YIELD_TIME_S
+        if self.guiding is not None:
+            plan, at = self.guiding.plan, self.guiding.arrays
+            q_start[at.q_at], v_start[at.v_at] = plan.q[0], plan.v[0]
         return Servo(
             world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
             wrenches=state.wrenches, world_integer=state.integer, world_number=state.number,
             rows_integer=arrays.rows.integer, rows_number=arrays.rows.number, rows_effort=arrays.rows.effort,
             contact_count=arrays.contacts.count,
-            tau_start=state.tau.copy(), a_ref=zeros(nv), q_start=q_start, v_start=v_start, yielding=yielding,
-            number=number, integer=integer,
+            guide=self.guiding.address if self.guiding else 0, tau_start=state.tau.copy(), q_start=q_start,
+            v_start=v_start, number=number, integer=integer,
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
             hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3), hand_torque=zeros(3),
             hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
+            tank=self._tank.address, tank_energy=self._tank.parts[0].energy,
             reach=reach_address() if self.devices else 0,
             devices=np.array([each.address for each in self.devices], dtype=np.int64),
             control=control, clock=zeros(2, dtype=np.int64),
@@ -213,13 +223,3 @@ def reach_address() -> int:
     from palpate.haptics.reach_kernels import reach
 
     return reach.address
-
-
-def _checked(plan: Plan | None, model: Model) -> Plan:
-    """The plan as arrays for kernels, without rows if there is none.  Its columns are the model's first joints."""
-    if plan is None:
-        return Plan(*(np.zeros((0, 0)) for _ in Plan._fields))
-    n = plan.q.shape[1]
-    if any(s.start != model.v_index[name].start for name, s in model.q_index.items() if s.start < n):
-        raise ValueError(f"the plan moves the first {n} joints of {model.name!r}, but not all of them are single axes")
-    return Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))

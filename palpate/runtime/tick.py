@@ -1,19 +1,19 @@
-"""One tick: hand in, reference, coupling, dynamics, safety, publish, step.  The same in real and in simulated time.
+"""One tick: hand in, coupling, reference, dynamics, safety, publish, step.  The same in real and in simulated time.
 
-m model, w workspace, p plan, s servo state, o offsets of the messages: what `state.load` gives
+m model, w workspace, s servo state, o offsets of the messages: what `state.load` gives
 """
 
 import math
 
 from palpate.collision.contacts import LOST
 from palpate.contact.rows import N_CONTACTS, N_ROWS, N_WARM, RAN_OUT, RELATIVE
-from palpate.control.follow import next_gain, reference_acceleration
+from palpate.control.guide import guide, restart_guide
+from palpate.control.guide_tables import MODE, MOVING, PUSH_N, STAGE, TOUCHING, load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
 from palpate.dynamics.mobility import point_mobility, turn_mobility
-from palpate.dynamics.rnea import motion_forces, project_forces
-from palpate.frame import COUNTERS, FAULT
+from palpate.frame import COUNTERS, FAULT, PUSH
 from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.grasp import held_point, push_body
 from palpate.haptics.reach_tables import (
@@ -34,17 +34,19 @@ from palpate.haptics.reach_tables import (
     load_head,
 )  # fmt: skip
 from palpate.haptics.safety import limit_norm, limit_rise
+from palpate.haptics.tank import GRANTED, absorb, empty, grant, keep_passive, load_tank, receive
 from palpate.jit import kernel
 from palpate.jit.routines import call_routine
 from palpate.runtime.ring_kernels import begin_write, end_write
 from palpate.runtime.state import (
     DT_S,
+    EDIT_MODE,
+    EDIT_STAGE,
     FAULT_AT,
     FORCE_LIMIT_N,
-    GAIN,
     HELD_BODY,
     LATE,
-    PHASE,
+    LINKED,
     RISE_N_S,
     SMOOTH_S,
     STATE,
@@ -67,7 +69,8 @@ CAPPED = COUNTERS.index("capped")
 CONTACTS_LOST, RAN_OUT_COUNTER = COUNTERS.index("contacts_lost"), COUNTERS.index("ran_out")
 CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
 STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
-LARGEST_SANE = 1e6  # [m, N/m, N m/rad]: no honest hand has more
+LARGEST_SANE = 1e6  # [m, N/m, N m/rad, N, J]: no honest hand has more
+LIGHTEST_KG = 1e-3
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -78,7 +81,7 @@ def reset(m, s):
         s.q[j] = s.q_start[j]
     for j in range(m.nv):
         s.v[j], s.tau[j] = s.v_start[j], s.tau_start[j]
-    s.number[TIME_S], s.number[PHASE], s.number[WORK_J], s.number[GAIN] = 0.0, 0.0, 0.0, 1.0
+    s.number[TIME_S], s.number[WORK_J] = 0.0, 0.0
     s.integer[TICK], s.integer[HELD_BODY], s.integer[FAULT_AT] = 0, 0, -1
     s.world_integer[WORLD_TICK], s.world_number[WORLD_TIME_S] = 0, 0.0
     s.world_integer[WRENCHES], s.rows_integer[N_WARM] = 0, 0
@@ -87,6 +90,8 @@ def reset(m, s):
     s.hand_force[:] = 0.0
     s.hand_torque[:] = 0.0
     s.wrenches[:, :] = 0.0
+    if s.guide != 0:
+        restart_guide(load_guide(s.guide)[2])
 
 
 @kernel
@@ -118,14 +123,19 @@ def couple(m, w, s, o, body):
     if s.integer[HELD_BODY] != body:  # a new grasp begins where the point is, without a jerk
         before = point
         s.hand_force[:] = 0.0
-    share = 1.0 if s.number[SMOOTH_S] <= 0.0 else 1.0 - math.exp(-dt / s.number[SMOOTH_S])
+    smooth = s.number[SMOOTH_S] > 0.0 and s.hand[o.session] == 0  # a hand across a link comes a thousand times a second
+    share = 1.0 if not smooth else 1.0 - math.exp(-dt / s.number[SMOOTH_S])
     target = add_scaled(before, share, sub(wanted, before))
     stiffness = min(max(s.hand_f[o.stiffness_N_m], 0.0), STIFFEST_N_M)
     mass = effective_mass(point_mobility(m, w, link, p))
     cap = s.number[FORCE_LIMIT_N] / max(stiffness, 1.0)
     force, capped = pull(stiffness, mass, cap, target, scale(1.0 / dt, sub(target, before)), point, velocity)
+    if s.hand[o.hand_kind] == PUSH:
+        force, capped, target = (s.hand_f[o.force], s.hand_f[o.force + 1], s.hand_f[o.force + 2]), False, point
     force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
     force, limited = limit_rise(force, (s.hand_force[0], s.hand_force[1], s.hand_force[2]), s.number[RISE_N_S] * dt)
+    if s.hand[o.session] != 0:
+        force = spend(s, o, body, force, point, velocity, mass)
     s.counters[CAPPED] += capped
     s.counters[CLAMPED] += clamped
     s.counters[RATE_LIMITED] += limited
@@ -136,6 +146,21 @@ def couple(m, w, s, o, body):
         s.hand_torque[r] = torque[r]
     push_body(s.wrenches, s.world_integer, body, lever, force, torque)
     s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
+
+
+@kernel
+def spend(s, o, body, force, point, velocity, mass):
+    """The force of a hand at the other end of a link, as far as its energy goes (haptics/tank.py)."""
+    t = load_tank(s.tank)[0]
+    if s.integer[LINKED] != s.hand[o.session]:  # another hand: it brings its own
+        empty(t)
+        s.integer[LINKED] = s.hand[o.session]
+    if s.integer[HELD_BODY] == body:
+        before = (s.hand_point[0], s.hand_point[1], s.hand_point[2])
+        absorb(t, (s.hand_force[0], s.hand_force[1], s.hand_force[2]), sub(point, before))
+    grant(t)
+    receive(t, s.hand_f[o.energy_J])
+    return keep_passive(t, force, velocity, max(mass, LIGHTEST_KG), s.number[DT_S])
 
 
 @kernel
@@ -154,14 +179,16 @@ def hand_torque(m, w, s, o, body, link):
 
 
 @kernel
-def control_torque(m, w, p, s, row):
-    """tau of the controller: follow the plan as far as the gain says, yield for the rest."""
-    gain, planned = s.number[GAIN], p.q.shape[1]
-    reference_acceleration(p, row, gain, s.q, s.v, s.a_ref)
-    motion_forces(m, s.a_ref, w)
-    project_forces(m, s.a_ref, w, s.tau)
-    for j in range(m.nv):
-        s.tau[j] = s.tau[j] - (1.0 - gain) * s.yielding[j] * s.v[j] if j < planned else s.tau_start[j]
+def guide_joints(s, moving, touching):
+    """The torques of the planned joints; tells their guide what hands do."""
+    g = load_guide(s.guide)[2]
+    push = math.sqrt(s.hand_force[0] ** 2 + s.hand_force[1] ** 2 + s.hand_force[2] ** 2)
+    for k in range(s.devices.shape[0]):
+        f = get3(load_head(s.devices[k])[0].vector, BODIES_FORCE)
+        push += math.sqrt(dot(f, f))
+    g.number[PUSH_N], g.integer[TOUCHING], g.integer[MOVING] = push, touching, moving
+    guide(s.guide)
+    s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = g.integer[MODE], g.integer[STAGE]
 
 
 @kernel
@@ -171,7 +198,7 @@ def put_words(array, at, values):
 
 
 @kernel
-def publish(m, w, p, s, o, row, now_ns):
+def publish(m, w, s, o, now_ns):
     """The state at the beginning of this tick, with the forces of this tick, as a frame."""
     at = begin_write(s.frames)
     words, floats = s.frames, s.frames_f
@@ -188,13 +215,18 @@ def publish(m, w, p, s, o, row, now_ns):
     put_words(floats, at + o.q, s.q)
     put_words(floats, at + o.v, s.v)
     put_words(floats, at + o.tau, s.tau)
-    for j in range(m.nq):
-        floats[at + o.plan_q + j] = p.q[row, j] if j < p.q.shape[1] else s.q_hold[j]
+    put_words(floats, at + o.plan_q, s.q_hold)
+    words[at + o.edit_mode], words[at + o.edit_stage] = s.integer[EDIT_MODE], s.integer[EDIT_STAGE]
+    if s.guide != 0:
+        g = load_guide(s.guide)[2]
+        for k in range(g.q_at.shape[0]):
+            floats[at + o.plan_q + g.q_at[k]] = g.q_shown[k]
     put_words(floats, at + o.hand_point, s.hand_point)
     put_words(floats, at + o.hand_target, s.hand_target)
     put_words(floats, at + o.hand_force, s.hand_force)
     put_words(floats, at + o.hand_torque, s.hand_torque)
     floats[at + o.hand_age_s] = 1e-9 * (now_ns - s.hand[o.sent_ns]) if s.integer[HELD_BODY] else 0.0
+    floats[at + o.granted_J] = s.tank_energy[GRANTED]
     for k in range(s.devices.shape[0]):
         put_device(s, o, k, words, floats, at)
     kinetic, potential = energy(m, s.v, w)
@@ -252,29 +284,24 @@ def devices(s, now_ns, doing):
 
 
 @kernel
-def tick(m, w, p, s, o, now_ns, moving):
+def tick(m, w, s, o, now_ns, moving):
     """Publish one tick and, if moving, advance by it; a paused or stopped world is published as it is."""
     begin_step(s.world)
     body = held_body(m, s, o, now_ns) if moving else WORLD
     touching = devices(s, now_ns, ACTING if moving else RESTING)
-    if moving:
-        s.number[GAIN] = next_gain(s.number[GAIN], body != WORLD or touching, s.number[DT_S])
-    row = 0
-    if p.q.shape[0]:
-        row = int(s.number[PHASE]) % p.q.shape[0]
-        control_torque(m, w, p, s, row)
     if body != WORLD:
         couple(m, w, s, o, body)
     else:
         s.hand_force[:] = 0.0
         s.hand_torque[:] = 0.0
     s.integer[HELD_BODY] = body
-    publish(m, w, p, s, o, row, now_ns)
+    if s.guide != 0:
+        guide_joints(s, moving, touching or body != WORLD)
+    publish(m, w, s, o, now_ns)
     if moving:
         if end_step(s.world):
             s.integer[TICK] += 1
             s.number[TIME_S] = s.integer[TICK] * s.number[DT_S]
-            s.number[PHASE] += s.number[GAIN]  # the plan waits while a hand holds
             s.counters[RAN_OUT_COUNTER] += s.rows_effort[RAN_OUT] > 0
             s.counters[CONTACTS_LOST] = s.contact_count[LOST]
         else:

@@ -37,10 +37,10 @@ def test_release_holds_nothing() -> None:
 
 @pytest.mark.parametrize("kind", EVENT_KINDS)
 def test_every_event_has_its_number(kind: str) -> None:
-    message = parse(json.dumps({"type": "event", "kind": kind, "value": 2.5}), TOUCHABLE)
+    message = parse(json.dumps({"type": "event", "kind": kind, "value": 2}), TOUCHABLE)
     assert message is not None
     said = EVENT_LAYOUT.unpack(message.words)
-    assert (said["kind"], said["value"]) == (getattr(frame, kind.upper()), 2.5)
+    assert (said["kind"], said["value"]) == (getattr(frame, kind.upper()), 2)
 
 
 NOT_MESSAGES = [
@@ -56,7 +56,9 @@ NOT_MESSAGES = [
     json.dumps(HAND).replace("800", "1e999"),
     '{"type": "event"}', '{"type": "event", "kind": "explode"}', '{"type": "event", "kind": ["play"], "value": 0}',
     '{"type": "event", "kind": "seek", "value": -1}', '{"type": "event", "kind": "seek", "value": NaN}',
-    '{"type": "event", "kind": "speed", "value": 0}', '{"type": "event", "kind": "play", "value": "now"}',
+    '{"type": "event", "kind": "mode", "value": 5}', '{"type": "event", "kind": "mode", "value": 0.5}',
+    '{"type": "event", "kind": "mode", "value": -1}', '{"type": "event", "kind": "speed", "value": 0}',
+    '{"type": "event", "kind": "play", "value": "now"}',
 ]  # fmt: skip
 
 

@@ -14,11 +14,11 @@ from palpate.record.export import columns, export
 from palpate.record.reader import Recording
 
 COLUMNS = [
-    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand_body", "contacts",
-    "tick_us",
+    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand_body", "edit_mode",
+    "edit_stage", "contacts", "tick_us",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
     *(f"{part}_{axis}" for part in ("hand_point", "hand_target", "hand_force", "hand_torque") for axis in "xyz"),
-    "hand_age_s", "residual", "energy_kinetic", "energy_potential", "energy_hand",
+    "hand_age_s", "granted_J", "residual", "energy_kinetic", "energy_potential", "energy_hand",
 ]  # fmt: skip
 
 
@@ -38,10 +38,11 @@ def test_csv_has_one_row_a_frame_and_every_bit(tmp_path):
         first = COLUMNS.index("tick_us")
         assert [int(x) for x in row[1:first]] == [values["tick"], values["wall_ns"], values["state"],
                                                *values["counters"], values["hand_body"],
+                                               values["edit_mode"], values["edit_stage"],
                                                values["contacts"]]  # fmt: skip
         floats = [values["time_s"], values["tick_us"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
                   *values["hand_point"], *values["hand_target"], *values["hand_force"],
-                  *values["hand_torque"], values["hand_age_s"], values["residual"],
+                  *values["hand_torque"], values["hand_age_s"], values["granted_J"], values["residual"],
                   *values["energy"]]  # fmt: skip
         assert [float(x) for x in (row[0], *row[first:])] == floats  # exactly
     assert rows[3][COLUMNS.index("q.shoulder")] == "0.30000000000000004"

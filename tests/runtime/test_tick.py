@@ -177,7 +177,7 @@ def test_an_impossible_rate_is_refused():
 
 def test_a_plan_for_joints_with_quaternions_is_refused():
     world = pp.World(pp.models.human())
-    with pytest.raises(ValueError, match="not all of them are single axes"):
+    with pytest.raises(ValueError, match="a plan moves joints of one coordinate each"):
         Engine(world, rest(world.model, world.q), Pointer().spec)
 
 

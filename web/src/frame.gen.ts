@@ -1,9 +1,9 @@
 // Generated from palpate/frame.py by `python -m palpate.page.generate`. Do not edit.
 
-export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "capped", "clamped", "rate_limited", "events_lost", "contacts_lost", "ran_out", "watchdog"] as const;
+export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "capped", "clamped", "rate_limited", "events_lost", "contacts_lost", "ran_out", "watchdog", "link_stale", "link_silent"] as const;
 export const LATENESS_EDGES_US = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] as const;
 export const STATES = {"PAUSED": 0, "RUNNING": 1, "FAULT": 2} as const;
-export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed"] as const;
+export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode"] as const;
 
 /** One field of a message: all int64 fields come first, then all float64 fields, each in this order. */
 export interface Field {
@@ -16,9 +16,11 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "tick", "kind": "i", "shape": []},
   {"name": "wall_ns", "kind": "i", "shape": []},
   {"name": "state", "kind": "i", "shape": []},
-  {"name": "counters", "kind": "i", "shape": [11]},
+  {"name": "counters", "kind": "i", "shape": [13]},
   {"name": "lateness", "kind": "i", "shape": [14]},
   {"name": "hand_body", "kind": "i", "shape": []},
+  {"name": "edit_mode", "kind": "i", "shape": []},
+  {"name": "edit_stage", "kind": "i", "shape": []},
   {"name": "contacts", "kind": "i", "shape": []},
   {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
@@ -36,6 +38,7 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "hand_force", "kind": "f", "shape": [3]},
   {"name": "hand_torque", "kind": "f", "shape": [3]},
   {"name": "hand_age_s", "kind": "f", "shape": []},
+  {"name": "granted_J", "kind": "f", "shape": []},
   {"name": "device_position", "kind": "f", "shape": ["n_devices", 3]},
   {"name": "device_quaternion", "kind": "f", "shape": ["n_devices", 4]},
   {"name": "device_point", "kind": "f", "shape": ["n_devices", 3]},
@@ -62,6 +65,10 @@ export interface Frame {
   lateness: number[];
   /** body that the hand holds, 0: none */
   hand_body: number;
+  /** what a touch does to the plan: wait, hold, resume, blend, teach */
+  edit_mode: number;
+  /** of the motion: planned, touched, edited, ended */
+  edit_stage: number;
   /** contact points solved in the tick before this one */
   contacts: number;
   /** body that each device holds, 0: none */
@@ -96,6 +103,8 @@ export interface Frame {
   hand_torque: Float64Array;
   /** from the hand's sample to this force [s] */
   hand_age_s: number;
+  /** energy granted to a hand at the other end of a link so far [J] */
+  granted_J: number;
   /** where each device's hand is, world [m] */
   device_position: Float64Array;
   /** how it is turned, (w, x, y, z) in the world */

@@ -62,7 +62,8 @@ export interface Hello {
   bodies: Body[];
   start: number[][]; // pose of each body where the scene begins
   hand: { stiffness_N_m: number; force_limit_N: number };
-  devices?: Device[]; // missing in old recordings
+  devices?: Device[]; // missing in old recordings, as is
+  edit_modes?: string[]; // what a touch can do to the plan; empty if there is none
   frame: DescribedField[];
   path: Vector3[];
   duration_s?: number;

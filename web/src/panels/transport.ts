@@ -20,6 +20,7 @@ export class Transport {
   private readonly clock = el("output", { class: "clock", "aria-label": "simulated time" });
   private readonly scrub: HTMLInputElement;
   private readonly speed: HTMLSelectElement;
+  private readonly mode: HTMLSelectElement;
   private scrubbing = false;
   private running = false;
 
@@ -41,6 +42,10 @@ export class Transport {
       { class: "speed", title: "Speed", "aria-label": "speed", hidden: true, onchange: () => this.connection.event("speed", Number(this.speed.value)) },
       ...SPEEDS.map((s) => el("option", { value: s, selected: s === 1 }, `${s}×`)),
     );
+    this.mode = el("select", {
+      class: "mode", title: "What a touch does to the plan (M)", "aria-label": "what a touch does to the plan", hidden: true,
+      onchange: () => this.connection.event("mode", this.mode.selectedIndex),
+    });
     this.root = el(
       "nav",
       { class: "transport card", "aria-label": "simulation" },
@@ -50,6 +55,7 @@ export class Transport {
       this.clock,
       this.scrub,
       this.speed,
+      this.mode,
       el("span", { class: "rule" }),
       this.button("fit", "Fit the view", "F", extra.fit),
       this.button("plots", "Plots", "P", extra.togglePlots),
@@ -61,8 +67,15 @@ export class Transport {
       this.scrub.hidden = this.speed.hidden = !replay;
       this.scrub.max = String(hello?.duration_s ?? 1);
       this.speed.value = "1";
+      const modes = replay ? [] : hello?.edit_modes ?? [];
+      this.mode.replaceChildren(...modes.map((mode) => el("option", { value: mode }, mode)));
+      this.mode.hidden = modes.length === 0;
     });
-    store.on("frame", (frame) => frame && this.show(frame.time_s, frame.state === STATES.RUNNING));
+    store.on("frame", (frame) => {
+      if (!frame) return;
+      this.show(frame.time_s, frame.state === STATES.RUNNING);
+      if (document.activeElement !== this.mode) this.mode.selectedIndex = frame.edit_mode;
+    });
     store.on("connection", (connection) => this.root.classList.toggle("off", connection !== "open"));
   }
 
@@ -87,6 +100,11 @@ export class Transport {
   private seek(time_s: number): void {
     const end = Number(this.scrub.max);
     this.connection.event("seek", Math.min(end, Math.max(0, time_s)));
+  }
+
+  private nextMode(): void {
+    const modes = this.mode.options.length;
+    if (modes > 0) this.connection.event("mode", (this.mode.selectedIndex + 1) % modes);
   }
 
   private show(time_s: number, running: boolean): void {
@@ -116,6 +134,7 @@ export class Transport {
       case "r": case "R": this.connection.event("reset"); break;
       case "f": case "F": this.extra.fit(); break;
       case "p": case "P": this.extra.togglePlots(); break;
+      case "m": case "M": this.nextMode(); break;
       case "ArrowLeft": if (replay) this.seek(now - SEEK_STEP_S); break;
       case "ArrowRight": if (replay) this.seek(now + SEEK_STEP_S); break;
       default: return;

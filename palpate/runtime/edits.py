@@ -1,0 +1,194 @@
+"""session.edit: the plan of a running session, and the motion that came of it when it was touched.
+
+What happened since the last beginning (a reset, a new plan) is kept as it happens, from the frames; it can be had as a
+Trajectory, checked, saved, and followed as the new plan.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from palpate.control.clearance import Clearance, clearance
+from palpate.control.guide_tables import LOOPS, Guiding
+from palpate.control.modes import MODES
+from palpate.control.plan import Plan, joined
+from palpate.control.timing import limits, minimum_jerk, minimum_jerk_seconds, ticks_at_least
+from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.frame import FOLLOW, MODE, PLACE
+from palpate.model.model import Floats2
+from palpate.runtime.ring import Follower
+from palpate.runtime.state import Engine
+from palpate.scenes.scene import Scene
+from palpate.spatial.placement import Transform
+
+LONGEST_S = 300.0  # of a motion that is kept; what is older is forgotten
+STILL = 1e-3  # [rad/s, m/s] slower is standing still
+SMOOTH_S = 0.06  # window of `keep`: a hand's blows are softened, its path stays
+STOP_S = 0.3  # in which a motion that ends moving is brought to rest
+
+
+class Edits:
+    """The plan of one session; `send` writes an event to its servo."""
+
+    def __init__(self, scene: Scene, engine: Engine, send: Callable[..., None]) -> None:
+        self.scene, self._engine, self._send = scene, engine, send
+        self._frames = Follower(engine.frames)
+        self._rows: list[np.ndarray] = []  # (n, 1 + 3 k): time, q, v, tau; one array for each look at the ring
+        self._lock = threading.Lock()  # the session's watch collects, anybody may ask
+
+    # ---- the mode, the surroundings
+
+    @property
+    def mode(self) -> str:
+        """What a touch does to the plan: "wait", "hold", "resume", "blend" or "teach" (control/modes.py)."""
+        return MODES[int(self._guiding().mode)]
+
+    @mode.setter
+    def mode(self, name: str) -> None:
+        if name not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}; got {name!r}")
+        self._guiding()
+        self._send(MODE, MODES.index(name))
+
+    def place(self, body: str, where: Transform) -> None:
+        """Move an obstacle (or any single free body), while everything runs."""
+        model = self.scene.model
+        joint = model.parent_joint(body)
+        if joint is None or joint.kind != "free":
+            raise ValueError(f"{body!r} cannot be moved: it is fixed or part of a mechanism (make it with placed=True)")
+        self._send(PLACE, event_body=model.body(body), placement=[*where.p, *where.R.wxyz])
+
+    # ---- what happened
+
+    def collect(self) -> None:
+        """Take the newest frames in; the session's watch does this all the time."""
+        if self._engine.guiding is None:
+            return
+        with self._lock:
+            messages = self._frames.read()
+            if messages:
+                self._take(np.array(messages))
+
+    def _take(self, words: np.ndarray) -> None:
+        layout, at = self._engine.frame_layout, self._guiding().arrays
+
+        def column(name: str, which: np.ndarray | slice) -> np.ndarray:
+            part = words[:, layout.offset[name] : layout.offset[name] + layout.length[name]]
+            return np.ascontiguousarray(part).view(np.float64)[:, which]
+
+        time = column("time_s", slice(None))
+        rows = np.hstack([time, column("q", at.q_at), column("v", at.v_at), column("tau", at.v_at)])
+        back = np.flatnonzero(np.diff(time[:, 0], prepend=self._rows[-1][-1, 0] if self._rows else -1.0) < 0.0)
+        if len(back):  # time went back: a reset
+            self._rows, rows = [], rows[back[-1] :]
+        self._rows.append(rows)
+        while self._rows[-1][-1, 0] - self._rows[0][0, 0] > LONGEST_S:
+            self._rows.pop(0)
+
+    def motion(self) -> Trajectory:
+        """What the planned joints did since the last reset or new plan; standing still at both ends is left out."""
+        self.collect()
+        with self._lock:
+            rows = np.concatenate(self._rows) if self._rows else np.zeros((0, 1))
+        k = len(self._guiding().arrays.q_at)
+        rows = rows[np.flatnonzero(np.diff(rows[:, 0], prepend=-1.0) > 0.0)]  # a paused world repeats itself
+        moving = np.flatnonzero(np.abs(rows[:, 1 + k : 1 + 2 * k]).max(axis=1, initial=0.0) > STILL)
+        if len(moving) < 2:
+            raise TrajectoryError("nothing has moved yet")
+        rows = rows[max(moving[0] - 1, 0) : moving[-1] + 2]
+        time, q, v, tau = rows[:, 0], rows[:, 1 : 1 + k], rows[:, 1 + k : 1 + 2 * k], rows[:, 1 + 2 * k :]
+        return Trajectory.from_motion(time - time[0], q, v, self.joints, effort=tau)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the planned joints."""
+        return self._guiding().joints
+
+    @property
+    def plan(self) -> Trajectory:
+        """The plan that is followed, once through."""
+        return Trajectory.of_plan(self._guiding().plan, self.scene.world.dt, self.joints)
+
+    # ---- what comes of it
+
+    def clearance(self, trajectory: Trajectory) -> Clearance:
+        """Gaps to the scene's obstacles along a motion, with everything else where it is now."""
+        obstacles = [name for name in self.scene.obstacles if name in self.scene.model.body_names]
+        return clearance(self.scene.model, self._whole(trajectory).q, obstacles=obstacles or None)
+
+    def check(self, trajectory: Trajectory, clearance_m: float = 0.0) -> list[str]:
+        """What is wrong with a motion in this scene, in plain words: limits of joints, collisions; empty: nothing."""
+        obstacles = [name for name in self.scene.obstacles if name in self.scene.model.body_names]
+        return self._whole(trajectory).check(self.scene.model, clearance_m, obstacles=obstacles or None)
+
+    def follow(self, trajectory: Trajectory) -> None:
+        """Make a motion the plan: the arm goes to its start by minimum jerk, then along it, and stays at its end."""
+        if tuple(trajectory.names) != self.joints:
+            raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}; this one moves "
+                                  f"{', '.join(trajectory.names)}")  # fmt: skip
+        guiding, dt = self._guiding(), self.scene.world.dt
+        whole = self._whole(trajectory).resample(self.scene.model, dt)
+        at = guiding.arrays
+        plan = stopped(Plan(whole.q[:, at.q_at], whole.v[:, at.v_at], whole.a[:, at.v_at]), dt)
+        guiding.replace(joined([self._way_to(plan.q[0]), plan]))
+        servo = self._engine.servo
+        servo.q_start[at.q_at], servo.v_start[at.v_at] = guiding.plan.q[0], 0.0
+        at.integer[LOOPS] = 0
+        self._send(FOLLOW)
+        with self._lock:
+            self._frames = Follower(self._engine.frames)
+            self._rows = []
+
+    def keep(self, smooth_s: float = SMOOTH_S) -> Trajectory:
+        """The motion that happened, smoothed, is the plan from now on; returns it."""
+        motion = self.motion()
+        window = min(smooth_s, 0.9 * motion.duration_s)
+        smooth = self._whole(motion).smooth(self.scene.model, window) if smooth_s > 0.0 else self._whole(motion)
+        at = self._guiding().arrays
+        kept = Trajectory(motion.names, smooth.time_s, smooth.q[:, at.q_at], smooth.v[:, at.v_at], smooth.a[:, at.v_at])
+        self.follow(kept)
+        return kept
+
+    # ---- inside
+
+    def _guiding(self) -> Guiding:
+        if self._engine.guiding is None:
+            raise ValueError(f"nothing is planned in the scene {self.scene.name!r}")
+        return self._engine.guiding
+
+    def _whole(self, trajectory: Trajectory) -> Trajectory:
+        """The same with all coordinates of the world: those that are not planned stay as they are now."""
+        model, at, n = self.scene.model, self._guiding().arrays, len(trajectory.time_s)
+        if tuple(trajectory.names) != self.joints:
+            raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}")
+        q: Floats2 = np.repeat(np.array(self._engine.servo.q)[None], n, axis=0)
+        v, a = np.zeros((n, model.nv)), np.zeros((n, model.nv))
+        q[:, at.q_at], v[:, at.v_at], a[:, at.v_at] = trajectory.q, trajectory.v, trajectory.a
+        return Trajectory(model.joint_names, trajectory.time_s, q, v, a)
+
+    def _way_to(self, start: np.ndarray) -> Plan:
+        """From where the planned joints are now to a posture."""
+        at, model, dt = self._guiding().arrays, self.scene.model, self.scene.world.dt
+        here = np.array(self._engine.servo.q[at.q_at])
+        distance = np.zeros(model.nv)
+        distance[at.v_at] = start - here
+        ticks = ticks_at_least(minimum_jerk_seconds(distance, limits(model)), dt)
+        s, ds, dds = (x[:, None] for x in minimum_jerk(np.linspace(0.0, 1.0, ticks + 1)))
+        T, away = ticks * dt, start - here
+        return Plan(here + s * away, ds / T * away, dds / T**2 * away)
+
+
+def stopped(plan: Plan, dt: float) -> Plan:
+    """The plan, brought to rest if it ends moving: v falls to nothing along 1 - 3 u^2 + 2 u^3."""
+    v = plan.v[-1]
+    if np.abs(v).max() <= STILL:
+        return plan
+    u = np.arange(1, round(STOP_S / dt) + 1)[:, None] * dt / STOP_S
+    return Plan(
+        np.concatenate([plan.q, plan.q[-1] + STOP_S * v * (u - u**3 + 0.5 * u**4)]),
+        np.concatenate([plan.v, v * (1.0 - 3.0 * u**2 + 2.0 * u**3)]),
+        np.concatenate([plan.a, v / STOP_S * (6.0 * u**2 - 6.0 * u)]),
+    )

@@ -1,0 +1,374 @@
+"""The hand's end of a link: a world that is not stepped but mirrored, and touched as if it were here.
+
+Every tick, on the absolute schedule of the servo:
+
+    QUERY: what the hand does to which body, and the time, for the other end's answer
+    the newest STATE; if none is new by the deadline, the previous one is used again      stale, counted
+    q_hat, v_hat at this moment, from the two newest                                      link/estimate.py
+    devices: what they touch and hold there is felt at once                               haptics/reach_kernels.py
+    a frame, for this side's page and recorder
+
+m, w, s, o  model, workspace, servo and offsets, as in runtime/tick.py;  x  Mirror;  e  Estimate;  c  ClockOffset;
+there, back  Queue: a bad network on purpose (link/impair.py), perfect unless asked
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palpate.conventions import WORLD
+from palpate.dynamics.workspace import Workspace
+from palpate.frame import COUNTERS, RUNNING
+from palpate.haptics.reach_tables import (
+    AT_BODY,
+    CUT,
+    ENERGY_J,
+    ENGAGE,
+    FEELING,
+    GRANTED_J,
+    HELD,
+    HELD_TURN,
+    HIP,
+    NEW_LINK,
+    OFFSET,
+    ORIENTATION,
+    PASSIVITY,
+    PUSHING,
+    RESTING,
+    STIFFNESS_N_M,
+    STIFFNESS_NM_RAD,
+    TANK,
+    TOUCHED,
+    load_head,
+)  # fmt: skip
+from palpate.jit import block_loader, entry, kernel
+from palpate.jit.atomics import load_acquire, monotonic_ns
+from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
+from palpate.link.estimate import Estimate, estimate, forget_states, note_state
+from palpate.link.impair import Queue, next_due_ns, put, take
+from palpate.link.sockets import receive, send, wait_readable
+from palpate.link.wire import (
+    HELLO,
+    HELLO_AT,
+    HOLD,
+    NOTHING,
+    PULL,
+    PUSH,
+    QUERY,
+    QUERY_AT,
+    SEQUENCE,
+    SESSION,
+    STATE,
+    STATE_AT,
+    TIME_NS,
+    WATCH,
+    WELCOME,
+    WELCOME_AT,
+    open_packet,
+    seal,
+)  # fmt: skip
+from palpate.model.model import Floats1, Ints1, ModelArrays
+from palpate.runtime.loop import begin_period, end_period, take_hand, wait_until_due
+from palpate.runtime.ring import HEAD
+from palpate.runtime.ring_kernels import copy_message
+from palpate.runtime.state import (
+    EDIT_MODE,
+    EDIT_STAGE,
+    HELD_BODY,
+    NEXT_EVENT,
+    PERIOD_NS,
+    STOP,
+    TICK,
+    TIME_S,
+    Offsets,
+    Servo,
+)
+from palpate.runtime.state import STATE as SERVO_STATE
+from palpate.runtime.tick import STALE_NS, devices, publish
+from palpate.spatial.quaternions import quaternion_product
+from palpate.spatial.vectors import add, get3
+from palpate.world.step import begin_step, free_motion
+
+GREET_EVERY = 100  # ticks, while the other end is silent
+LINK_STALE, LINK_SILENT = COUNTERS.index("link_stale"), COUNTERS.index("link_silent")
+# rows of Mirror.integer: the session; sequence of the last QUERY, and of the newest STATE; its time on the server's
+# clock; when it came, on ours; whether the other end is silent; who holds the hand; whether to ask for it; the event
+# under way and the last one seen; the deadline of a STATE after the tick began; packets dropped; exchanges logged; the
+# newest QUERY that was answered; most packets that ever came in one tick; of the next HELLO; of the model
+(SESSION_ID, SENT, SEEN, SEEN_TIME_NS, HEARD_NS, SILENT, HOLDER, MAY_HOLD, EVENT_NUMBER, EVENT_SEEN, DEADLINE_NS,
+ DROPPED, LOGGED, ANSWERED, BACKLOG, NONCE, FINGERPRINT) = range(17)  # fmt: skip
+
+
+class Mirror(NamedTuple):
+    """What the loop keeps beside the servo's state."""
+
+    handle: Ints1  # of the socket
+    key: Ints1  # (2,)
+    lengths: Ints1  # of the packets that are taken
+    lengths_out: Ints1  # of those that are sent
+    words: Ints1  # (LARGEST_WORDS,) the packet that came, and
+    words_f: Floats1  # the same words as floats
+    raw: Ints1  # (LARGEST_WORDS,) it, before the bad network
+    sender: Ints1
+    query: Ints1  # (LARGEST_WORDS,) the packet that goes, and
+    query_f: Floats1  # the same words as floats
+    q: Floats1  # (nq,) of a STATE
+    v: Floats1  # (nv,)
+    round_trips: Ints1  # (n,) of the first n exchanges [ns], for the bench; usually empty
+    integer: Ints1
+
+
+load_mirror = block_loader(
+    (ModelArrays, True), (Workspace, False), (Servo, False), (Offsets, False), (Mirror, False), (Estimate, False),
+    (ClockOffset, False), (Queue, False), (Queue, False),
+)  # fmt: skip
+
+
+# ---- what the other end says
+
+
+@kernel
+def begin_again(s, x, e, c):
+    """A WELCOME: the other end was away, or has started anew.  Whatever it sent before must not count any more."""
+    if x.words[WELCOME_AT.nonce] != x.integer[NONCE] or x.words[WELCOME_AT.fingerprint] != x.integer[FINGERPRINT]:
+        x.integer[DROPPED] += 1
+        return
+    if x.words[SESSION] != x.integer[SESSION_ID]:  # else the other end has kept its accounts of our energy and events
+        for k in range(s.devices.shape[0]):
+            a = load_head(s.devices[k])[0]
+            a.integer[NEW_LINK], a.number[ENERGY_J], a.number[GRANTED_J] = 1, 0.0, 0.0
+        x.integer[EVENT_NUMBER] = x.integer[EVENT_NUMBER] > x.integer[EVENT_SEEN]  # what nobody has seen yet is for it
+        x.integer[EVENT_SEEN] = 0
+    x.integer[SESSION_ID], x.integer[SEEN] = x.words[SESSION], x.words[SEQUENCE]
+    x.integer[SEEN_TIME_NS] = x.words[TIME_NS]
+    x.integer[NONCE] += 1  # one answer counts
+    forget_states(e)
+    forget_exchanges(c)
+
+
+@kernel
+def take_state(m, s, x, e, c, n, now):
+    """One packet of n bytes in x.words that came now; whether it is a STATE newer than all before."""
+    kind = open_packet(x.words, n, x.lengths, x.key)
+    if kind == WELCOME:
+        begin_again(s, x, e, c)
+        return False
+    if kind != STATE or x.words[SESSION] != x.integer[SESSION_ID]:
+        x.integer[DROPPED] += 1
+        return False
+    if x.words[SEQUENCE] <= x.integer[SEEN]:
+        return False  # overtaken, or a second time
+    sent, waited = x.words[TIME_NS], x.words[STATE_AT.waited_ns]
+    if x.words[STATE_AT.query_seen] > x.integer[ANSWERED]:  # the first answer to this query: a new exchange
+        x.integer[ANSWERED] = x.words[STATE_AT.query_seen]
+        if note_exchange(c, x.words[STATE_AT.query_time_ns], sent - waited, sent, now):
+            if x.integer[LOGGED] < x.round_trips.shape[0]:
+                x.round_trips[x.integer[LOGGED]] = newest_round_trip_ns(c)
+            x.integer[LOGGED] += 1
+    for i in range(m.nq):
+        x.q[i] = x.words_f[STATE_AT.q + i]
+    for i in range(m.nv):
+        x.v[i] = x.words_f[STATE_AT.q + m.nq + i]
+    there = sent - x.words[STATE_AT.age_ns]  # when that state was, on the server's clock
+    if not note_state(m, e, x.words[SEQUENCE], 1e-9 * (there - offset_ns(c)), x.q, x.v, 1e-9 * now):
+        return False
+    x.integer[SEEN], x.integer[SEEN_TIME_NS], x.integer[HEARD_NS] = x.words[SEQUENCE], sent, now
+    x.integer[HOLDER] = x.words[STATE_AT.holder]
+    x.integer[EVENT_SEEN] = max(x.integer[EVENT_SEEN], x.words[STATE_AT.event_seen])  # it may have forgotten us
+    s.integer[TICK], s.integer[SERVO_STATE] = x.words[STATE_AT.tick], x.words[STATE_AT.state]
+    s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
+    s.integer[HELD_BODY], s.number[TIME_S] = x.words[STATE_AT.hand_body], x.words_f[STATE_AT.sim_time_s]
+    for r in range(3):
+        s.hand_force[r] = x.words_f[STATE_AT.hand_force + r]
+    for k in range(s.devices.shape[0]):
+        load_head(s.devices[k])[0].number[ENERGY_J] = x.words_f[STATE_AT.granted_J]
+    return True
+
+
+@kernel
+def take_due(m, s, x, e, c, back, now):
+    """All that the network has let through by now; whether something was new."""
+    new, taken = False, 0
+    while True:
+        words = take(back, x.words, now)
+        if words == 0:
+            break
+        new = take_state(m, s, x, e, c, 8 * words, now) or new
+        taken += 1
+    x.integer[BACKLOG] = max(x.integer[BACKLOG], taken)
+    return new
+
+
+@kernel
+def drain(x, back, now):
+    """Everything in the socket into the network `back`."""
+    while True:
+        n = receive(x.handle, x.raw, x.sender)
+        if n < 0:
+            return
+        if n % 8 == 0 and 0 < n <= 8 * x.raw.shape[0]:
+            put(back, x.raw, n // 8, now)
+        else:
+            x.integer[DROPPED] += 1
+
+
+@kernel
+def await_state(m, s, x, e, c, back, now):
+    """Take what there is; if nothing is new, wait for it until the deadline, and then go on with what was known."""
+    until = now + x.integer[DEADLINE_NS]
+    drain(x, back, now)
+    new = take_due(m, s, x, e, c, back, now)
+    while not new:
+        now = monotonic_ns(s.clock)
+        if now >= until:
+            break
+        wait_readable(x.handle, max(min(until, next_due_ns(back)) - now, 0))
+        now = monotonic_ns(s.clock)
+        drain(x, back, now)
+        new = take_due(m, s, x, e, c, back, now)
+    return new
+
+
+# ---- what the hand says
+
+
+@kernel
+def put_three(out, at, v):
+    out[at], out[at + 1], out[at + 2] = v[0], v[1], v[2]
+
+
+@kernel
+def write_device(x, a):
+    """What a device does to a body; whether it does anything."""
+    f = x.query_f
+    x.query[QUERY_AT.body] = a.integer[HELD] if a.integer[HELD] != WORLD else a.integer[TOUCHED]
+    if x.query[QUERY_AT.body] == WORLD:
+        return False
+    put_three(f, QUERY_AT.at_body, get3(a.vector, AT_BODY))
+    f[QUERY_AT.granted_J] = a.number[GRANTED_J] if a.integer[PASSIVITY] == TANK else -1.0  # -1: not limited
+    if a.integer[HELD] == WORLD:
+        x.query[QUERY_AT.kind] = PUSH
+        put_three(f, QUERY_AT.force, get3(a.vector, PUSHING))
+        return True
+    x.query[QUERY_AT.kind] = PULL
+    put_three(f, QUERY_AT.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
+    turn = quaternion_product(
+        (a.turn[ORIENTATION], a.turn[ORIENTATION + 1], a.turn[ORIENTATION + 2], a.turn[ORIENTATION + 3]),
+        (a.turn[HELD_TURN], a.turn[HELD_TURN + 1], a.turn[HELD_TURN + 2], a.turn[HELD_TURN + 3]),
+    )
+    for r in range(4):
+        f[QUERY_AT.orientation + r] = turn[r]
+    f[QUERY_AT.stiffness_N_m] = a.number[STIFFNESS_N_M]
+    f[QUERY_AT.stiffness_Nm_rad] = a.number[STIFFNESS_NM_RAD]
+    return True
+
+
+@kernel
+def write_pointer(s, o, x, now):
+    """What the page's pointer does; whether it does anything.  It feels nothing, and is not limited by energy."""
+    f = x.query_f
+    if s.hand[o.body] <= WORLD or now - s.hand[o.sent_ns] > STALE_NS:
+        return False
+    x.query[QUERY_AT.kind], x.query[QUERY_AT.body] = PULL, s.hand[o.body]
+    for r in range(3):
+        f[QUERY_AT.at_body + r] = s.hand_f[o.at_body + r]
+        f[QUERY_AT.target + r] = s.hand_target[r] = s.hand_f[o.target + r]
+    for r in range(4):
+        f[QUERY_AT.orientation + r] = s.hand_f[o.orientation + r]
+    f[QUERY_AT.stiffness_N_m] = s.hand_f[o.stiffness_N_m]
+    f[QUERY_AT.stiffness_Nm_rad] = s.hand_f[o.stiffness_Nm_rad]
+    f[QUERY_AT.granted_J] = -1.0
+    return True
+
+
+@kernel
+def write_event(s, o, x):
+    """The oldest event that the other end has not seen; the next one when it has."""
+    if x.integer[EVENT_NUMBER] <= x.integer[EVENT_SEEN]:
+        newest = load_acquire(s.events, HEAD)
+        if s.integer[NEXT_EVENT] <= newest:
+            if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
+                x.integer[EVENT_NUMBER] += 1
+            s.integer[NEXT_EVENT] += 1
+    going = x.integer[EVENT_NUMBER] > x.integer[EVENT_SEEN]
+    x.query[QUERY_AT.event_number] = x.integer[EVENT_NUMBER]
+    x.query[QUERY_AT.event_kind] = s.event[o.kind] if going else 0
+    x.query_f[QUERY_AT.event_value] = s.event_f[o.value] if going else 0.0
+
+
+@kernel
+def write_query(s, o, x, now):
+    """QUERY; its length in bytes."""
+    for i in range(x.query.shape[0]):
+        x.query[i] = 0
+    acts = write_pointer(s, o, x, now)
+    if not acts and s.devices.shape[0] > 0:
+        acts = write_device(x, load_head(s.devices[0])[0])
+    x.query[QUERY_AT.wants] = HOLD if acts and x.integer[MAY_HOLD] else WATCH
+    if not acts:
+        x.query[QUERY_AT.kind] = NOTHING
+    x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.integer[SEEN], x.integer[SEEN_TIME_NS]
+    write_event(s, o, x)
+    x.integer[SENT] += 1
+    return seal(x.query, x.lengths_out, QUERY, x.integer[SESSION_ID], x.integer[SENT], now, x.key)
+
+
+@kernel
+def write_hello(x, now):
+    """HELLO, when nothing has been heard for a while; its length in bytes."""
+    x.query[HELLO_AT.nonce] = x.integer[NONCE]
+    x.integer[SENT] += 1
+    return seal(x.query, x.lengths_out, HELLO, 0, x.integer[SENT], now, x.key)
+
+
+@kernel
+def send_due(x, there, now):
+    """What the network `there` lets go by now, into the socket."""
+    while True:
+        words = take(there, x.raw, now)
+        if words == 0:
+            return
+        send(x.handle, x.raw, 8 * words)
+
+
+# ---- the tick
+
+
+@kernel
+def show_mirror(m, w, s, o, x, e, new, now):
+    """Estimate, touch, and publish."""
+    s.counters[LINK_STALE] += not new
+    was_silent = x.integer[SILENT] != 0
+    silent = now - x.integer[HEARD_NS] > STALE_NS
+    s.counters[LINK_SILENT] += silent and not was_silent
+    x.integer[SILENT] = silent
+    estimate(m, e, 1e-9 * now, s.q, s.v)
+    begin_step(s.world)
+    free_motion(s.world)  # for the masses that bodies show to a hand
+    for k in range(s.devices.shape[0]):
+        if was_silent and not silent:
+            load_head(s.devices[k])[0].integer[ENGAGE] = 1
+    devices(s, now, CUT if silent else FEELING if s.integer[SERVO_STATE] == RUNNING else RESTING)
+    publish(m, w, s, o, now)
+
+
+@entry("intp, intp")
+def mirror_loop(address, most):
+    """Run in real time until control[STOP] is set, or for `most` periods if that is positive; returns the periods."""
+    m, w, s, o, x, e, c, there, back = load_mirror(address)
+    before = monotonic_ns(s.clock)
+    due, periods = before + s.control[PERIOD_NS], 0
+    while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
+        now = wait_until_due(s, due)
+        begin_period(s, due, before, now, periods)
+        before = now
+        take_hand(s)
+        put(there, x.query, write_query(s, o, x, now) // 8, now)
+        if x.integer[SILENT] and periods % GREET_EVERY == 0:
+            put(there, x.query, write_hello(x, now) // 8, now)
+        send_due(x, there, now)
+        new = await_state(m, s, x, e, c, back, now)
+        show_mirror(m, w, s, o, x, e, new, monotonic_ns(s.clock))
+        due = end_period(s, due, before)
+        periods += 1
+    return periods

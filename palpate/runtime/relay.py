@@ -1,0 +1,81 @@
+"""The thread of a link's server beside a servo (relay_kernels.py), and its arrays."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import numpy as np
+
+from palpate.frame import Layout
+from palpate.jit import Block, warm
+from palpate.link.fingerprint import fingerprint
+from palpate.link.keys import Key
+from palpate.link.peers import COUNTERS, NOBODY, SEATS, new_peers
+from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
+from palpate.link.wire import FIELDS, FOR_SERVER, LARGEST_WORDS, PAYLOAD, WELCOME, name_words, packet_lengths
+from palpate.runtime.relay_kernels import ANSWERED, HOLDER_BEFORE, NQ, NV, RECEIVED, STOP, Relay, relay_loop
+from palpate.runtime.state import Engine
+from palpate.scenes.scene import Scene
+
+
+class Relaying:
+    """A link's server beside a servo: listens between `start` and `stop`.
+
+    listening  its socket, None: packets are moved by whoever runs it (linked.py)
+    """
+
+    def __init__(self, scene: Scene, engine: Engine, key: Key, listening: socket.socket | None) -> None:
+        nq, nv, zeros = scene.model.nq, scene.model.nv, np.zeros
+        lengths = packet_lengths(nq, nv)
+        self.socket = listening
+        handle = zeros(HANDLE_WORDS, dtype=np.int64) if listening is None else handle_of(listening)
+        answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.frame_layout.words, dtype=np.int64)
+        welcome = zeros(int(lengths[WELCOME]), dtype=np.int64)
+        welcome[PAYLOAD:-1] = _welcome(scene, engine)
+        integer = zeros(7, dtype=np.int64)
+        integer[HOLDER_BEFORE], integer[NQ], integer[NV] = NOBODY, nq, nv
+        self.peers = new_peers()
+        self.arrays = Relay(
+            handle=handle, key=key.words, lengths_in=packet_lengths(nq, nv, FOR_SERVER),
+            lengths_out=lengths, words=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), answer=answer,
+            answer_f=answer.view(np.float64), welcome=welcome, frame=frame, frame_f=frame.view(np.float64),
+            frames=engine.frames.memory, hands=engine.hands.memory, hands_f=engine.hands.memory.view(np.float64),
+            events=engine.events.memory, events_f=engine.events.memory.view(np.float64),
+            due=zeros(SEATS, dtype=np.int64), arrived_ns=zeros(SEATS, dtype=np.int64),
+            session=zeros(SEATS, dtype=np.int64), event_seen=zeros(SEATS, dtype=np.int64),
+            clock=zeros(2, dtype=np.int64), integer=integer,
+        )  # fmt: skip
+        self._block = Block(self.arrays, self.peers, engine.offsets)
+        self._thread = threading.Thread(target=self._run, name="link", daemon=True)
+
+    @property
+    def address(self) -> int:
+        return self._block.address
+
+    def start(self) -> None:
+        warm(relay_loop)
+        self._thread.start()
+
+    def _run(self) -> None:
+        relay_loop(self._block.address)
+
+    def stop(self) -> None:
+        self.arrays.integer[STOP] = 1
+        if self._thread.is_alive():
+            self._thread.join()
+        if self.socket is not None:
+            self.socket.close()
+
+    def counts(self) -> dict[str, int]:
+        """Packets dropped and why, rows taken away, times the hand was passed on; packets received and answered."""
+        more = {"received": int(self.arrays.integer[RECEIVED]), "answered": int(self.arrays.integer[ANSWERED])}
+        return dict(zip(COUNTERS, self.peers.counters.tolist(), strict=True)) | more
+
+
+def _welcome(scene: Scene, engine: Engine) -> np.ndarray:
+    model = scene.model
+    return Layout(FIELDS[WELCOME]).pack(
+        nq=model.nq, nv=model.nv, n_bodies=model.n_bodies, fingerprint=fingerprint(model), name=name_words(scene.name),
+        rate_hz=engine.rate_hz, force_limit_N=engine.device.force_limit_N,
+    )  # fmt: skip

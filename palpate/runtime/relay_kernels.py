@@ -1,0 +1,241 @@
+"""The server's end of a link: takes packets, gives the holder's hand to the servo, answers with the newest frame.
+
+A thread of its own, compiled, without the GIL.  It reads frames and writes hands and events as a page does, so nothing
+that arrives can delay a tick.  Whatever is in the socket is drained at once: of each peer only the newest QUERY counts
+(a server that answers one by one builds a queue: reference on articulated bodies, section 4).
+
+r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the servo's messages
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palpate.frame import MODE, PAUSE, PLAY, RESET, SPEED, STEP
+from palpate.frame import PULL as PULL_HAND
+from palpate.frame import PUSH as PUSH_HAND
+from palpate.jit import block_loader, entry, kernel
+from palpate.jit.atomics import load_acquire, monotonic_ns
+from palpate.link.peers import (
+    NOBODY,
+    SEATS,
+    Peers,
+    accept_bye,
+    accept_query,
+    choose_holder,
+    cookie,
+    copy_sender,
+    dropped,
+)  # fmt: skip
+from palpate.link.sockets import receive, send_to, wait_readable
+from palpate.link.wire import (
+    ANOTHER_HOLDS,
+    BYE,
+    HELLO,
+    HELLO_AT,
+    NOBODY_HOLDS,
+    NOTHING,
+    PUSH,
+    QUERY,
+    QUERY_AT,
+    QUERY_WORDS,
+    SEQUENCE,
+    STATE,
+    STATE_AT,
+    TIME_NS,
+    WELCOME,
+    WELCOME_AT,
+    YOU_HOLD,
+    open_packet,
+    seal,
+)  # fmt: skip
+from palpate.model.model import Floats1, Ints1
+from palpate.runtime.ring import HEAD
+from palpate.runtime.ring_kernels import begin_write, copy_message, end_write
+from palpate.runtime.state import Offsets
+
+PATIENCE_NS = 1_000_000  # between two looks at who holds the hand, when nothing arrives
+MOST_AT_ONCE = 4096  # packets in one draining: then peers are answered, whatever else comes
+# rows of Relay.integer
+STOP, SEQUENCE_SENT, HOLDER_BEFORE, NQ, NV, RECEIVED, ANSWERED = range(7)
+
+
+class Relay(NamedTuple):
+    """What the thread reads and writes."""
+
+    handle: Ints1  # of the socket
+    key: Ints1  # (2,)
+    lengths_in: Ints1  # of the packets that are taken, and
+    lengths_out: Ints1  # of those that are sent
+    words: Ints1  # (LARGEST_WORDS,) the packet that came
+    sender: Ints1  # whose it is
+    answer: Ints1  # (LARGEST_WORDS,) the packet that goes, and
+    answer_f: Floats1  # the same words as floats
+    welcome: Ints1  # (words of a WELCOME,) its payload in place
+    frame: Ints1  # the newest frame, and
+    frame_f: Floats1  # the same words as floats
+    frames: Ints1  # the rings' memory
+    hands: Ints1
+    hands_f: Floats1
+    events: Ints1
+    events_f: Floats1
+    due: Ints1  # (SEATS,) 1: to be answered
+    arrived_ns: Ints1  # (SEATS,) when the newest query came
+    session: Ints1  # (SEATS,) whose
+    event_seen: Ints1  # (SEATS,) number of the newest event
+    clock: Ints1  # (2,) scratch
+    integer: Ints1
+
+
+load = block_loader((Relay, False), (Peers, False), (Offsets, False))
+
+
+@kernel
+def write_welcome(r, peers, now):
+    """WELCOME, with the session that this address has anyway: nothing is remembered.  Its length in bytes."""
+    for i in range(r.welcome.shape[0]):
+        r.answer[i] = r.welcome[i]
+    r.answer[WELCOME_AT.nonce] = r.words[HELLO_AT.nonce]
+    r.integer[SEQUENCE_SENT] += 1
+    return seal(r.answer, r.lengths_out, WELCOME, cookie(peers.secret, r.sender), r.integer[SEQUENCE_SENT], now, r.key)
+
+
+@kernel
+def take_packet(r, peers, n, now):
+    """One packet of n bytes, whatever it is; its type, or a reason below 0."""
+    kind = open_packet(r.words, n, r.lengths_in, r.key)
+    if kind < 0:
+        return dropped(peers, kind)
+    if kind == QUERY:
+        row = accept_query(peers, r.words, r.sender, now)
+        if row < 0:
+            return row
+        if r.session[row] != peers.session[row]:  # somebody else sits here now
+            r.session[row], r.event_seen[row] = peers.session[row], 0
+        r.due[row], r.arrived_ns[row] = 1, now
+    elif kind == BYE:
+        return accept_bye(peers, r.words, r.sender, now)
+    return kind
+
+
+@kernel
+def drain(r, peers):
+    """Everything that has arrived; how much it was."""
+    taken = 0
+    while taken < MOST_AT_ONCE:
+        n = receive(r.handle, r.words, r.sender)
+        if n < 0:
+            break
+        if take_packet(r, peers, n, monotonic_ns(r.clock)) == HELLO:
+            send_to(r.handle, r.answer, write_welcome(r, peers, monotonic_ns(r.clock)), r.sender)
+        taken += 1
+    r.integer[RECEIVED] += taken
+    return taken
+
+
+@kernel
+def is_allowed(kind):
+    return kind in (PLAY, PAUSE, STEP, RESET, SPEED, MODE)
+
+
+@kernel
+def pass_hand(r, peers, o, holder, now):
+    """The holder's newest query as the servo's hand; an open hand once when nobody holds it any more."""
+    if holder == NOBODY and r.integer[HOLDER_BEFORE] == NOBODY:
+        return
+    at = begin_write(r.hands)
+    for i in range(at, at + r.hands[2]):
+        r.hands[i] = 0
+    r.hands[at + o.sent_ns] = now
+    if holder != NOBODY:
+        q = holder * QUERY_WORDS
+        x, f, out = peers.query, peers.query_f, r.hands_f
+        r.hands[at + o.sent_ns] = r.arrived_ns[holder]
+        if x[q + QUERY_AT.kind] != NOTHING:
+            r.hands[at + o.body] = x[q + QUERY_AT.body]
+            r.hands[at + o.hand_kind] = PUSH_HAND if x[q + QUERY_AT.kind] == PUSH else PULL_HAND
+        limited = f[q + QUERY_AT.granted_J] >= 0.0  # a hand that feels nothing says so with less
+        r.hands[at + o.session] = peers.session[holder] if limited else 0
+        for i in range(3):
+            out[at + o.at_body + i] = f[q + QUERY_AT.at_body + i]
+            out[at + o.target + i] = f[q + QUERY_AT.target + i]
+            out[at + o.force + i] = f[q + QUERY_AT.force + i]
+        for i in range(4):
+            out[at + o.orientation + i] = f[q + QUERY_AT.orientation + i]
+        out[at + o.stiffness_N_m] = f[q + QUERY_AT.stiffness_N_m]
+        out[at + o.stiffness_Nm_rad] = f[q + QUERY_AT.stiffness_Nm_rad]
+        out[at + o.energy_J] = max(f[q + QUERY_AT.granted_J], 0.0)
+    end_write(r.hands)
+    r.integer[HOLDER_BEFORE] = holder
+
+
+@kernel
+def pass_event(r, peers, o, row, holder):
+    """An event of a peer, once; of the holder, or of anyone while nobody holds the hand."""
+    q = row * QUERY_WORDS
+    number, kind = peers.query[q + QUERY_AT.event_number], peers.query[q + QUERY_AT.event_kind]
+    if number <= r.event_seen[row]:
+        return
+    r.event_seen[row] = number
+    if is_allowed(kind) and holder in (row, NOBODY):
+        at = begin_write(r.events)
+        for i in range(at, at + r.events[2]):
+            r.events[i] = 0
+        r.events[at + o.kind] = kind
+        r.events_f[at + o.value] = peers.query_f[q + QUERY_AT.event_value]
+        end_write(r.events)
+
+
+@kernel
+def write_state(r, peers, o, row, holder, now):
+    """STATE: the newest frame, and what was heard of this peer.  Its length in bytes."""
+    x, f = r.answer, r.answer_f
+    x[STATE_AT.query_seen] = peers.query[row * QUERY_WORDS + SEQUENCE]
+    x[STATE_AT.query_time_ns] = peers.query[row * QUERY_WORDS + TIME_NS]
+    x[STATE_AT.waited_ns] = now - r.arrived_ns[row]
+    x[STATE_AT.age_ns] = now - r.frame[o.wall_ns]
+    x[STATE_AT.tick], x[STATE_AT.state] = r.frame[o.tick], r.frame[o.state]
+    x[STATE_AT.edit_mode], x[STATE_AT.edit_stage] = r.frame[o.edit_mode], r.frame[o.edit_stage]
+    x[STATE_AT.holder] = YOU_HOLD if holder == row else NOBODY_HOLDS if holder == NOBODY else ANOTHER_HOLDS
+    x[STATE_AT.hand_body], x[STATE_AT.event_seen] = r.frame[o.hand_body], r.event_seen[row]
+    for i in range(3):
+        x[STATE_AT.dropped + i] = peers.counters[i]
+        f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
+    f[STATE_AT.sim_time_s] = r.frame_f[o.time_s]
+    f[STATE_AT.granted_J] = r.frame_f[o.granted_J] if holder == row else 0.0
+    nq, nv = r.integer[NQ], r.integer[NV]
+    for i in range(nq):
+        f[STATE_AT.q + i] = r.frame_f[o.q + i]
+    for i in range(nv):
+        f[STATE_AT.q + nq + i] = r.frame_f[o.v + i]
+    r.integer[SEQUENCE_SENT] += 1
+    r.integer[ANSWERED] += 1
+    r.due[row] = 0
+    return seal(x, r.lengths_out, STATE, peers.session[row], r.integer[SEQUENCE_SENT], now, r.key)
+
+
+@kernel
+def pass_on(r, peers, o, now):
+    """(who holds the hand, a row or NOBODY; whether there is a frame to answer with); passes on hand and events."""
+    holder = choose_holder(peers, now)
+    if holder == NOBODY or r.due[holder] or holder != r.integer[HOLDER_BEFORE]:
+        pass_hand(r, peers, o, holder, now)
+    for row in range(SEATS):
+        if r.due[row]:
+            pass_event(r, peers, o, row, holder)
+    return holder, copy_message(r.frames, load_acquire(r.frames, HEAD), r.frame)
+
+
+@entry("intp")
+def relay_loop(address):
+    """Until integer[STOP] is set."""
+    r, peers, o = load(address)
+    while load_acquire(r.integer, STOP) == 0:
+        wait_readable(r.handle, PATIENCE_NS)
+        drain(r, peers)
+        holder, fresh = pass_on(r, peers, o, monotonic_ns(r.clock))
+        for row in range(SEATS):
+            if r.due[row] and fresh:  # else the frame was overwritten while it was read: the next turn answers
+                n = write_state(r, peers, o, row, holder, monotonic_ns(r.clock))
+                copy_sender(peers, row, r.sender)
+                send_to(r.handle, r.answer, n, r.sender)

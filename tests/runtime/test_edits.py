@@ -1,0 +1,138 @@
+"""session.edit: a running plan that is touched, kept, checked and followed again; surroundings that are moved."""
+
+import numpy as np
+import pytest
+
+import palpate as pp
+from palpate import jit
+from palpate.control.files import load, save
+from palpate.control.guide_tables import STAGE
+from palpate.control.modes import MODES, PLANNED
+from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.haptics.devices.playback import HandRecording, Playback
+from palpate.runtime.edits import stopped
+from palpate.scenes.arm import LINE_START_M, arm_line
+from palpate.scenes.scene import Scene
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
+
+
+def pulled_past_the_obstacle() -> Playback:
+    """The hand of reference 5.5: takes the tool at 0.45 s, leads it to the side, then towards the wall."""
+    places = {
+        0.0: (0.52, 0.15, -0.05), 0.45: (0.52, 0.15, -0.05), 1.15: (0.68, -0.15, -0.05), 1.95: (0.95, -0.15, -0.05),
+        2.2: (0.95, -0.15, -0.05), 2.21: (0.95, -0.15, -0.05),
+    }  # fmt: skip
+    return Playback(
+        HandRecording(np.array(list(places)), np.array(list(places.values())), buttons=np.array([0, 1, 1, 1, 0, 0]))
+    )
+
+
+@pytest.fixture
+def edited():
+    """A session of the arm's line whose tool was pulled past the obstacle."""
+    device = pulled_past_the_obstacle()
+    device.open()
+    scene = arm_line(solid=False, mode="teach")
+    session = pp.touch(scene, device, "pull", page=False, strength_N=200.0, grab_m=0.1)
+    session.simulate(3.5)
+    return session
+
+
+def test_the_motion_that_happened_is_a_trajectory(edited):
+    motion = edited.edit.motion()
+    assert motion.names == edited.edit.joints == tuple(f"joint{k}" for k in range(1, 7))
+    assert motion.duration_s > 1.0
+    model = edited.scene.model
+    tool = [pp.forward_kinematics(model, q)[model.body("tool")][:3, 3] for q in motion.q[[0, -1]]]
+    assert tool[0] == pytest.approx(LINE_START_M, abs=1e-3)
+    assert tool[1][0] > 0.8  # the taught arm stays behind the hand, which is let go beyond the wall
+    assert np.diff(motion.q, axis=0) / 1e-3 == pytest.approx(motion.v[1:], abs=1e-6)  # as the step integrates
+
+
+def test_clearance_is_known_along_the_plan_and_along_the_edit(edited):
+    """Acceptance 16: the plan runs into the obstacle; the edit does not."""
+    plan, edit = edited.edit.clearance(edited.edit.plan), edited.edit.clearance(edited.edit.motion())
+    assert plan.of("link2", "obstacle").smallest.gap_m == pytest.approx(-0.0506, abs=1e-3)
+    assert edit.of(obstacle="obstacle").smallest.gap_m > 0.02
+    assert any("obstacle" in line for line in edited.edit.check(edited.edit.plan))
+    assert not any("obstacle" in line for line in edited.edit.check(edited.edit.motion()))
+
+
+def test_a_kept_edit_is_the_plan_from_then_on_and_is_followed(edited, tmp_path):
+    kept = edited.edit.keep()
+    save(tmp_path / "edit.json", kept)
+    again = load(tmp_path / "edit.json")
+    assert (again.q == kept.q).all()
+    edited._devices[0].close()
+    replay = pp.touch(arm_line(solid=False, mode="hold"), page=False)
+    replay.edit.follow(again)
+    replay.simulate(kept.duration_s + 4.0)
+    motion = replay.edit.motion()
+    assert motion.q[-1] == pytest.approx(kept.q[-1], abs=0.08)  # brought to rest a little further on
+    assert replay.edit.clearance(motion).of(obstacle="obstacle").smallest.gap_m > 0.02
+    assert replay.engine.guiding.arrays.integer[STAGE] == PLANNED
+
+
+def test_smoothing_takes_the_blows_out_and_leaves_the_path(edited):
+    motion = edited.edit.motion()
+    kept = edited.edit.keep(smooth_s=0.06)
+    assert np.abs(np.diff(kept.a, axis=0)).max() < 0.5 * np.abs(np.diff(motion.a, axis=0)).max()
+    at = np.interp(motion.time_s, kept.time_s, kept.q[:, 0])
+    assert np.abs(at - motion.q[:, 0]).max() < 0.02
+
+
+def test_a_plan_that_ends_moving_is_brought_to_rest():
+    plan = arm_line(solid=False).plan
+    cut = type(plan)(*(x[:1000] for x in plan))
+    whole = stopped(cut, 1e-3)
+    assert np.abs(whole.v[-1]).max() < 1e-12
+    assert np.abs(whole.a[-1]).max() < 1e-9
+    assert np.abs(np.gradient(whole.q, 1e-3, axis=0) - whole.v)[1:-1].max() < 2e-3
+    assert stopped(plan, 1e-3) is plan
+
+
+def test_the_mode_is_chosen_while_it_runs():
+    session = pp.touch(arm_line(solid=False), page=False)
+    assert session.edit.mode == "resume"
+    for mode in MODES:
+        session.edit.mode = mode
+        session.simulate(0.01)
+        assert session.edit.mode == mode
+    with pytest.raises(ValueError, match="mode must be one of"):
+        session.edit.mode = "push"
+
+
+def test_an_obstacle_is_moved_while_the_arm_runs():
+    """A placed ball in the way of the arm is hit; put elsewhere, it is not."""
+    world = pp.World([pp.models.puma560(), pp.models.ball(0.07, at=(0.3, 0.9, 0.0), name="ball", placed=True)])
+    line = arm_line(solid=False)
+    world.q[world.model.q_index["joint1"].start : world.model.q_index["joint6"].stop] = line.plan.q[0]
+    scene = Scene("test", "test", world, line.plan, editing=line.editing, obstacles=("ball",))
+    session = pp.touch(scene, page=False)
+    before = session.edit.clearance(session.edit.plan).smallest.gap_m
+    session.edit.place("ball", pp.Transform(p=(0.44, 0.34, 0.20)))
+    session.simulate(0.02)
+    assert session.edit.clearance(session.edit.plan).smallest.gap_m < 0.0 < before
+    with pytest.raises(ValueError, match="cannot be moved"):
+        session.edit.place("link2", pp.Transform())
+
+
+def test_a_reset_begins_a_new_motion():
+    session = pp.touch(arm_line(solid=False), page=False)
+    session.simulate(1.8)
+    first = session.edit.motion()
+    session.simulate(1.0)  # from the start again
+    assert session.edit.motion().duration_s < 1.0 < first.duration_s
+
+
+def test_wrong_calls_are_refused_in_one_line():
+    still = pp.touch(Scene("still", "still", pp.World(pp.models.plane())), page=False)
+    with pytest.raises(ValueError, match="nothing is planned in the scene 'still'"):
+        still.edit.mode = "hold"
+    session = pp.touch(arm_line(solid=False), page=False)
+    with pytest.raises(TrajectoryError, match="nothing has moved yet"):
+        session.edit.motion()
+    other = Trajectory(("elbow",), np.arange(2.0), np.zeros((2, 1)), np.zeros((2, 1)), np.zeros((2, 1)))
+    with pytest.raises(TrajectoryError, match="a motion for this scene moves joint1"):
+        session.edit.follow(other)
