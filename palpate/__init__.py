@@ -40,6 +40,10 @@ _FRONT_DOOR = {
     **dict.fromkeys(["SolveReport", "solve_contacts"], "palpate.contact.facade"),
     **dict.fromkeys(["friction_law", "restitution_law"], "palpate.contact.laws"),
     "run_simulation": "palpate.world.simulation",
+    "Editing": "palpate.control.guide_tables",
+    **dict.fromkeys(["Trajectory", "TrajectoryError"], "palpate.control.trajectory"),
+    **dict.fromkeys(["Clearance", "clearance"], "palpate.control.clearance"),
+    "Scene": "palpate.scenes.scene",
     "Hand": "palpate.haptics.hand",
     "Reach": "palpate.haptics.reach",
     **dict.fromkeys(["HeightMap", "Sinusoid", "Surface", "Transient"], "palpate.haptics.rendering.surface"),
@@ -50,11 +54,21 @@ _FRONT_DOOR = {
     "touch": "palpate.runtime.touching",
 }  # fmt: skip
 
-_MODULES = {"models": "palpate.model.library", "effects": "palpate.haptics.rendering.effects"}
+_MODULES = {
+    "models": "palpate.model.library",
+    "effects": "palpate.haptics.rendering.effects",
+    "plans": "palpate.control.plan",
+    "trajectories": "palpate.control.files",
+}
 
 if TYPE_CHECKING:
     from palpate.contact.facade import SolveReport, solve_contacts
     from palpate.contact.laws import friction_law, restitution_law
+    from palpate.control import files as trajectories
+    from palpate.control import plan as plans
+    from palpate.control.clearance import Clearance, clearance
+    from palpate.control.guide_tables import Editing
+    from palpate.control.trajectory import Trajectory, TrajectoryError
     from palpate.dynamics.facade import (
         Energy,
         InverseKinematics,
@@ -87,19 +101,21 @@ if TYPE_CHECKING:
     from palpate.model.model import Model
     from palpate.model.shapes import Material, Shape
     from palpate.runtime.touching import touch
+    from palpate.scenes.scene import Scene
     from palpate.spatial.placement import Rotation, Transform
     from palpate.world.simulation import run_simulation
     from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
     from palpate.world.world import World
 
 __all__ = [
-    "DH", "Body", "Contact", "DeviceError", "Energy", "Hand", "HeightMap", "InverseKinematics", "Joint", "Ledger",
-    "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody", "Proxy", "Reach", "Rotation", "Shape",
-    "Sinusoid", "Snapshot", "SolveReport", "Step", "StepReport", "Surface", "Transform", "Transient", "World",
-    "WorldError", "bias", "center_of_mass", "compile", "difference", "effect_law", "effects", "energy",
-    "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics",
-    "inverse_kinematics", "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "restitution_law",
-    "run_simulation", "solve_contacts", "touch",
+    "DH", "Body", "Clearance", "Contact", "DeviceError", "Editing", "Energy", "Hand", "HeightMap",
+    "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody",
+    "Proxy", "Reach", "Rotation", "Scene", "Shape", "Sinusoid", "Snapshot", "SolveReport", "Step", "StepReport",
+    "Surface", "Trajectory", "TrajectoryError", "Transform", "Transient", "World", "WorldError", "bias",
+    "center_of_mass", "clearance", "compile", "difference", "effect_law", "effects", "energy", "forward_dynamics",
+    "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics",
+    "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "plans", "restitution_law",
+    "run_simulation", "solve_contacts", "touch", "trajectories",
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ Position and turn are quintics in time with the tool's velocity at the beginning
     R(t) = exp(r(t)) R0,  r from 0 to log(R1 R0^T);   w = r' + b r x r' + c r x (r x r')                reference 2.4
 
 Joints follow by resolved acceleration (Luh, Walker & Paul 1980), damped near singular poses, with what is left of the
-joints' freedom braked:
+joints' freedom braked: so an arm that is sent out of its reach comes to rest, stretched:
 
     a = J^T (J J^T + d 1)^-1 (x''_ref - J' v) - k_n (v - J^T (J J^T + d 1)^-1 J v)
     x''_ref = x'' + Kp e + Kd e'
@@ -29,8 +29,8 @@ from palpate.spatial.quaternions import (
 )  # fmt: skip
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, scale, sub
 
-DAMPING = 1e-6  # d [m^2, rad^2]: of directions in which a joint moves the tool by less than a millimetre per rad
-BRAKE = 10.0  # k_n [1/s]
+DAMPING = 1e-3  # d [m^2, rad^2]: of directions in which a joint moves the tool by less than 3 cm per rad
+BRAKE = 20.0  # k_n [1/s]
 STEEPEST = 200.0  # [rad/s^2, m/s^2] asked of a joint at most
 ZERO = (0.0, 0.0, 0.0)
 
@@ -156,7 +156,7 @@ def course_acceleration(m, w, g, feedback):
     for k in range(g.v_at.shape[0]):
         j = g.v_at[k]
         g.a_ref[j] = min(max(column_dot(g, j), -STEEPEST), STEEPEST)
-    if feedback > 0.0 and g.v_at.shape[0] > 6:  # a redundant arm: what the tool does not need comes to rest
+    if feedback > 0.0:  # what the tool does not need, or a stretched arm cannot do, comes to rest
         own_spin, own = ZERO, ZERO
         for k in range(g.v_at.shape[0]):
             j = g.v_at[k]

@@ -3,10 +3,38 @@
 from palpate.registry import Registry
 
 EXPERIMENTS: Registry = {
+    "arm-blend": (
+        "palpate.experiments.arm_blend:run",
+        "I-GMS: a push shifts the arm off a plan that goes on; it stays off, or swings back",
+    ),
+    "arm-effort": (
+        "palpate.experiments.arm_effort:run",
+        "I-GMS: what pushes and pulls ask of the hand for the same task",
+    ),
     "arm-line": ("palpate.experiments.arm_line:run", "the I-GMS line without interaction: link 2 meets the obstacle"),
+    "arm-pull": (
+        "palpate.experiments.arm_pull:run",
+        "I-GMS: two pulls of the tool lead the arm around the obstacle and to the wall",
+    ),
+    "arm-push": (
+        "palpate.experiments.arm_push:run",
+        "I-GMS: two pushes on link 2 lead the arm past the obstacle and to the wall",
+    ),
+    "arm-resume": (
+        "palpate.experiments.arm_resume:run",
+        "I-GMS: one push, and a new way to the wall planned from where it led",
+    ),
     "arm-swing": (
         "palpate.experiments.arm_swing:run",
         "a PUMA arm swings freely and is pushed; energy is accounted for",
+    ),
+    "arm-teach": (
+        "palpate.experiments.arm_teach:run",
+        "I-GMS: a hand leads the tool around the obstacle, and the arm does it again",
+    ),
+    "ball-push": (
+        "palpate.experiments.ball_push:run",
+        "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",
     ),
     "contact-scaling": (
         "palpate.experiments.contact_scaling:run",

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from palpate.dynamics.facade import forward_kinematics
-from palpate.frame import FRAME
-from palpate.haptics.devices.scripted import Scripted
+from palpate.frame import FRAME, PULL, PUSH
+from palpate.haptics.devices.scripted import Grasp, Push, Scripted
 from palpate.record.writer import FrameWriter
 from palpate.runtime.describe import STIFFNESS_N_M, describe
 from palpate.runtime.loop import restart, simulate
@@ -22,9 +22,9 @@ BATCH = 250  # ticks between two looks at the ring, which holds many more
 def simulated_run(
     scene: Scene, ticks: int, hand: Scripted | None = None, record: Path | None = None
 ) -> dict[str, np.ndarray]:
-    """Histories (ticks, ...) of every field of the frame; the same bits every time."""
-    hand = hand or Scripted()
-    engine = Engine(scene.world, scene.plan, hand.spec)
+    """Histories (ticks, ...) of every field of the frame; the same bits every time, and the scene stays as it was."""
+    hand, before = hand or Scripted(), scene.world.snapshot()
+    engine = Engine(scene.world, scene.plan, hand.spec, editing=scene.editing)
     restart(engine.address)
     follower, messages = Follower(engine.frames), []
     writer = (
@@ -32,26 +32,11 @@ def simulated_run(
         if record
         else None
     )
-    start = None  # where the hand's present grasp began
+    script = _Script(engine, hand)
     done = 0
     while done < ticks:
-        # a hand needs to know where the point it takes hold of is, so a grasp begins a batch
-        n = min(BATCH, ticks - done)
-        table = np.zeros((n, engine.hand_layout.words), dtype=np.int64)
-        for k in range(n):
-            time_s = (done + k) / scene.rate_hz
-            grasp = hand.holding(time_s)
-            if grasp is None:
-                start = None
-                continue
-            if start is None:
-                if k > 0:  # end this batch here
-                    n, table = k, table[:k]
-                    break
-                start = _point(engine, grasp.body, grasp.at_body)
-            table[k] = engine.hand_layout.pack(
-                body=scene.model.body(grasp.body), at_body=grasp.at_body, target=hand.target(grasp, start, time_s),
-                stiffness_N_m=STIFFNESS_N_M)  # fmt: skip
+        table = script.messages(done, min(BATCH, ticks - done))
+        n = len(table)
         if simulate(engine.address, n, table) != n:
             raise RuntimeError(f"the world stopped: {scene.world.fault}")
         done += n
@@ -63,6 +48,7 @@ def simulated_run(
         writer.close()
     words, layout = np.array(messages), engine.frame_layout
     engine.close()
+    scene.world.restore(before)
 
     def history(name: str, kind: str) -> np.ndarray:
         part = np.ascontiguousarray(words[:, layout.offset[name] : layout.offset[name] + layout.length[name]])
@@ -72,6 +58,48 @@ def simulated_run(
     return {f.name: history(f.name, f.kind) for f in FRAME}
 
 
-def _point(engine: Engine, body: str, at_body: tuple[float, float, float]) -> np.ndarray:
-    X = forward_kinematics(engine.model, engine.servo.q)[engine.model.body(body)]
-    return X[:3, :3] @ at_body + X[:3, 3]
+class _Script:
+    """The messages of a scripted hand.  Whatever it begins depends on where things are: it begins a batch of ticks."""
+
+    def __init__(self, engine: Engine, hand: Scripted) -> None:
+        self.engine, self.hand = engine, hand
+        self.now: Grasp | Push | None = None
+        self.start = np.zeros(3)  # of a grasp, where the hand began (world) [m]; of a push, where it acts in the body
+
+    def messages(self, done: int, most: int) -> np.ndarray:
+        """Messages (n, words) of the ticks from `done` on: as many as are known, at most `most`, at least one."""
+        rows: list[np.ndarray] = []
+        for k in range(most):
+            time_s = (done + k) / self.engine.rate_hz
+            action = self.hand.acting(time_s)
+            if action is not self.now and action is not None:
+                if rows:
+                    break
+                self._begin(action)
+            self.now = action
+            rows.append(self._message(action, time_s))
+        return np.array(rows)
+
+    def _begin(self, action: Grasp | Push) -> None:
+        model = self.engine.model
+        X = forward_kinematics(model, self.engine.servo.q)[model.body(action.body)]
+        before = self.now
+        if isinstance(action, Push):
+            self.start = action.point(X[:3, :3])
+        elif isinstance(before, Grasp) and (before.body, before.at_body) == (action.body, action.at_body):
+            self.start = self.hand.target(before, self.start, action.begin_s)
+        else:
+            self.start = X[:3, :3] @ action.at_body + X[:3, 3]
+
+    def _message(self, action: Grasp | Push | None, time_s: float) -> np.ndarray:
+        layout, model = self.engine.hand_layout, self.engine.model
+        if action is None:
+            return layout.pack()
+        if isinstance(action, Push):
+            return layout.pack(body=model.body(action.body), hand_kind=PUSH, at_body=self.start, force=action.force_N)
+        return layout.pack(
+            body=model.body(action.body), hand_kind=PULL, at_body=action.at_body,
+            target=self.hand.target(action, self.start, time_s),
+            stiffness_N_m=STIFFNESS_N_M if action.stiffness_N_m is None else action.stiffness_N_m,
+            orientation=action.orientation or (0.0, 0.0, 0.0, 0.0), stiffness_Nm_rad=action.stiffness_Nm_rad,
+        )  # fmt: skip

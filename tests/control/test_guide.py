@@ -137,6 +137,15 @@ def test_a_second_push_plans_again(scene):
     assert [int(x) for x in stages[[500, 600, 900, 1100, 1500]]] == [PLANNED, TOUCHED, EDITED, TOUCHED, EDITED]
 
 
+def test_an_arm_that_is_sent_out_of_its_reach_comes_to_rest_stretched(scene):
+    """Reference 5.4: 60 N for 0.3 s leads to a goal beyond reach (x = 0.863 m)."""
+    run = line(scene, "resume", slide=(0, 1, 0))
+    run.run(4000, run.push("link2", (0, -60, 0), 550, 850, (0.39, 0.0, 0.09)))
+    assert 0.85 < run.position("tool")[-1, 0] < 0.88
+    assert np.abs(run["v"][-1]).max() < 1e-6
+    assert np.abs(run["v"]).max() < 5.0
+
+
 # ---- BLEND
 
 

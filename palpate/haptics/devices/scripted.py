@@ -77,8 +77,7 @@ class Scripted(OpenClose):
     ) -> None:
         for a, b in pairwise(actions):
             if b.begin_s < a.end_s:
-                raise ValueError(f"a hand does one thing at a time: one ends at {a.end_s} s, the next begins at "
-                                 f"{b.begin_s} s")  # fmt: skip
+                raise ValueError(f"pushes or grasps overlap: one ends at {a.end_s} s, the next begins at {b.begin_s} s")
         if force_rise_N_s is None:
             force_rise_N_s = AT_ONCE_N_S if any(isinstance(x, Push) for x in actions) else RISE_N_S
         self.spec = DeviceSpec("scripted", FORCE_LIMIT_N, force_rise_N_s)
