@@ -22,6 +22,8 @@ export const COUNTER_WORDS: Record<(typeof COUNTERS)[number], string> = {
   contacts_lost: "contacts for which there was no room",
   ran_out: "ticks on which contacts were not solved to the end",
   watchdog: "times the servo was silent",
+  link_stale: "ticks for which no news had come over the link",
+  link_silent: "times the other end of the link was not heard",
 };
 
 interface Sample {
