@@ -13,6 +13,10 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 # example -> what it must print, as regular expressions
 PROMISES = {
+    "edit_a_line.py": [
+        r"^as planned: forearm_link runs 0\.0\d+ m into obstacle", r"^as edited: \d\.\d cm between ",
+        r"^replayed: \d\.\d cm", r"read back: the same$",
+    ],
     "ten_lines.py": [r"^the tool accelerates by \[-0\.24  1\.78 -0\.01\] m/s\^2$"],
     "load_a_robot.py": [r"^ur5: 10 bodies in 6 moving links, 6 degrees of freedom$", r"^all +20\.994$",
                         r"^shoulder_lift_joint +-59\.17 +150\.0$"],
@@ -30,7 +34,7 @@ PROMISES = {
                    r"^it hums with 25 Hz: ", r"^in the air, 9 mm before a magnet, at rest: \[-1\.  0\.  0\.\] N$"],
     "own_mechanism.py": [r"^pendulum: q has 5 numbers .* v has 4$", r"^energy kept to \S+ of that: good$"],
 }  # fmt: skip
-NEEDS = {"load_a_robot.py": "example-robot-data"}
+NEEDS = {"edit_a_line.py": "example-robot-data", "load_a_robot.py": "example-robot-data"}
 MAX_LINES = 60
 
 
