@@ -50,23 +50,23 @@ class Doctor:
 class Bench:
     """Speed, side by side with the engines that are installed, in one run."""
 
-    what: Annotated[Literal["dynamics", "contact", "servo"], tyro.conf.Positional] = "dynamics"
+    what: Annotated[Literal["dynamics", "contact", "servo", "link"], tyro.conf.Positional] = "dynamics"
     """dynamics: forward and inverse dynamics beside Pinocchio.  contact: the whole step of robots, stacks and piles
     beside MuJoCo and PyBullet.  servo: how well the loop holds its rate, and how old hands and frames are when they
-    arrive."""
+    arrive.  link: the same across a link, whose packets are lost, late or doubled."""
     rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """dynamics (15) and contact (5): interleaved rounds for each number; more rounds, steadier medians."""
     quick: bool = False
     """contact: a fiftieth of all steps, to see that everything runs."""
-    seconds: float = 4.0
-    """servo: how long each row is measured [s]."""
+    seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
+    """servo (4) and link (2.4): how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 
     def run(self) -> int:
         from palpate.bench import tables
 
-        if (self.rounds is not None and self.rounds < 1) or not self.seconds > 0.0:
+        if (self.rounds is not None and self.rounds < 1) or not (self.seconds is None or self.seconds > 0.0):
             raise ValueError("--rounds must be at least 1 and --seconds positive")
         with console.status("compiling, or loading from the cache ...") as status:
 
@@ -81,10 +81,14 @@ class Bench:
                 from palpate.bench import contact
 
                 result, table = contact.run(self.rounds or 5, self.quick, tell), tables.contact_table
-            else:
+            elif self.what == "servo":
                 from palpate.bench import servo
 
-                result, table = servo.run(self.seconds, tell), tables.servo_table
+                result, table = servo.run(self.seconds or 4.0, tell), tables.servo_table
+            else:
+                from palpate.bench import link
+
+                result, table = link.run(self.seconds or 2.4, tell), tables.link_table
         table(console, result)
         if self.out:
             self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

@@ -100,6 +100,54 @@ def rendering_table(console: Console, result: dict[str, Any]) -> None:
                   "are the clock's own, and the rate is without them", soft_wrap=True)  # fmt: skip
 
 
+def link_table(console: Console, result: dict[str, Any]) -> None:
+    """Every network in real time beside plain Python sockets, then in simulated time; times in us."""
+    titles = {
+        "rows": f"a hand across a link, two processes in real time, {result['seconds']:g} s each, in us",
+        "simulated": "the same in simulated time, exact and repeatable, in us",
+    }
+    for key, title in titles.items():
+        rows, timed = result[key], key == "rows"
+        table = Table(title=title, title_justify="left")
+        table.add_column("network", no_wrap=True)
+        for name in (*(("rate Hz", "period p99") if timed else ()), "stale", *(("late",) if timed else ()), "trip p50",
+                     "p99", "p99.9", "step N", "work J", "tanks mJ", "backlog"):  # fmt: skip
+            table.add_column(name, justify="right", no_wrap=True)
+        for row in rows:
+            table.add_row(row["network"], *_link_cells(row, timed))
+        if timed:
+            table.add_section()
+            table.add_row("Python echo", *_link_cells(result["python_echo"], timed))
+        _wide(console).print(table)
+        for row in rows:
+            if row["outage"]:
+                zero, back = row["outage"]["zero_after_ms"], row["outage"]["back_after_ms"]
+                console.print(f"{row['network']}: "
+                              f"{'the force stayed' if zero is None else f'no force after {zero:.0f} ms'}, "
+                              f"{'and none came back' if back is None else f'back {back:.0f} ms after its end'}",
+                              soft_wrap=True)  # fmt: skip
+            if row["fault"]:
+                console.print(f"! {row['network']}: {row['fault']}", soft_wrap=True)
+    load, cores = result["load"], result["machine"]["cores"]
+    console.print(f"load {load['before'][0]:.2f} on {cores} cores before the run, {load['after'][0]:.2f} after it"
+                  f"{'' if result['fifo_permitted'] else '; SCHED_FIFO is not permitted here'}",
+                  soft_wrap=True)  # fmt: skip
+    _print_goals(console, result)
+
+
+def _link_cells(row: dict[str, Any], timed: bool) -> list[str]:
+    """What a row knows; plain sockets touch nothing."""
+    cells = [f"{row['rate_hz']:.1f}", f"{row['period_p99_us']:.0f}"] if timed else []
+    cells.append(f"{100 * row['stale_fraction']:.2f} %")
+    if timed:
+        cells.append(f"{100 * row['late_fraction']:.2f} %" if "late_fraction" in row else "-")
+    cells += [f"{row[f'round_trip_{p}_us']:.0f}" for p in ("p50", "p99", "p99.9")]
+    if "work_J" not in row:
+        return [*cells, *4 * "-"]
+    tanks = " ".join(f"{1e3 * row['tank_lowest_J'][end]:.3f}" for end in ("hand", "body"))
+    return [*cells, f"{row['force_step_N']:.2f}", f"{row['work_J']:+.3f}", tanks, str(row["backlog"])]
+
+
 def _beside(row: dict[str, Any]) -> tuple[str, str]:
     return "busy" if row["busy"] else "-", "yes" if row["fifo"] else "no"
 
