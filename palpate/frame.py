@@ -102,9 +102,12 @@ HAND = (
     Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
     Field("body", "i", (), "body that is held, 0: none"),
     Field("hand_kind", "i", (), "PULL or PUSH"),
-    Field("session", "i", (), "of the link it came by, whose energy limits it; 0: none does"),
+    Field("session", "i", (), "number of the account whose energy limits it; 0: none does"),
     Field("at_body", "f", (3,), "the held point in body axes [m]"),
     Field("target", "f", (3,), "where the hand is, world [m]"),
+    Field(
+        "velocity", "f", (3,), "how it moves, world [m/s]; of a hand across a link, of others it follows from targets"
+    ),
     Field("stiffness_N_m", "f", (), "of the spring between them"),
     Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
     Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to it; 0: it turns freely"),

@@ -68,6 +68,7 @@ FIELDS: dict[int, tuple[Field, ...]] = {
         Field("event_value", "f", (), "of SEEK [s] and SPEED"),
         Field("at_body", "f", (3,), "the pulled or pushed point in body axes [m]"),
         Field("target", "f", (3,), "where the hand is, world [m]"),
+        Field("velocity", "f", (3,), "how it moves, world [m/s]: known here, only guessed there when packets are lost"),
         Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
         Field("stiffness_N_m", "f", (), "of the spring between hand and point"),
         Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to the hand; 0: it turns freely"),
@@ -128,6 +129,7 @@ class QueryOffsets(NamedTuple):
     event_value: int
     at_body: int
     target: int
+    velocity: int
     orientation: int
     stiffness_N_m: int
     stiffness_Nm_rad: int

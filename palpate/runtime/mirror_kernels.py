@@ -29,6 +29,7 @@ from palpate.haptics.reach_tables import (
     HELD,
     HELD_TURN,
     HIP,
+    HIP_VELOCITY,
     NEW_LINK,
     OFFSET,
     ORIENTATION,
@@ -44,7 +45,7 @@ from palpate.haptics.reach_tables import (
 from palpate.jit import block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
-from palpate.link.estimate import Estimate, estimate, forget_states, note_state
+from palpate.link.estimate import NOTED, Estimate, estimate, forget_states, note_state
 from palpate.link.impair import Queue, next_due_ns, put, take
 from palpate.link.sockets import receive, send, wait_readable
 from palpate.link.wire import (
@@ -213,20 +214,30 @@ def drain(x, back, now):
 
 
 @kernel
-def await_state(m, s, x, e, c, back, now):
-    """Take what there is; if nothing is new, wait for it until the deadline, and then go on with what was known."""
+def send_due(x, there, now):
+    """What the network `there` lets go by now, into the socket."""
+    while True:
+        words = take(there, x.raw, now)
+        if words == 0:
+            return
+        send(x.handle, x.raw, 8 * words)
+
+
+@kernel
+def await_state(m, s, x, e, c, there, back, now):
+    """Take what there is; wait until the deadline for something new, and for the answer to this tick's query if that
+    of the one before has only now come: else a loop that was late once would stay a tick behind for good."""
     until = now + x.integer[DEADLINE_NS]
-    drain(x, back, now)
-    new = take_due(m, s, x, e, c, back, now)
-    while not new:
+    new = False
+    while True:
         now = monotonic_ns(s.clock)
-        if now >= until:
-            break
-        wait_readable(x.handle, max(min(until, next_due_ns(back)) - now, 0))
-        now = monotonic_ns(s.clock)
+        send_due(x, there, now)
         drain(x, back, now)
-        new = take_due(m, s, x, e, c, back, now)
-    return new
+        new = take_due(m, s, x, e, c, back, now) or new
+        now = monotonic_ns(s.clock)
+        if now >= until or (new and x.integer[SENT] - x.integer[ANSWERED] != 1):
+            return new
+        wait_readable(x.handle, max(min(until, next_due_ns(back), next_due_ns(there)) - now, 0))
 
 
 # ---- what the hand says
@@ -252,6 +263,7 @@ def write_device(x, a):
         return True
     x.query[QUERY_AT.kind] = PULL
     put_three(f, QUERY_AT.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
+    put_three(f, QUERY_AT.velocity, get3(a.vector, HIP_VELOCITY))
     turn = quaternion_product(
         (a.turn[ORIENTATION], a.turn[ORIENTATION + 1], a.turn[ORIENTATION + 2], a.turn[ORIENTATION + 3]),
         (a.turn[HELD_TURN], a.turn[HELD_TURN + 1], a.turn[HELD_TURN + 2], a.turn[HELD_TURN + 3]),
@@ -321,16 +333,6 @@ def write_hello(x, now):
     return seal(x.query, x.lengths_out, HELLO, 0, x.integer[SENT], now, x.key)
 
 
-@kernel
-def send_due(x, there, now):
-    """What the network `there` lets go by now, into the socket."""
-    while True:
-        words = take(there, x.raw, now)
-        if words == 0:
-            return
-        send(x.handle, x.raw, 8 * words)
-
-
 # ---- the tick
 
 
@@ -348,7 +350,8 @@ def show_mirror(m, w, s, o, x, e, new, now):
     for k in range(s.devices.shape[0]):
         if was_silent and not silent:
             load_head(s.devices[k])[0].integer[ENGAGE] = 1
-    devices(s, now, CUT if silent else FEELING if s.integer[SERVO_STATE] == RUNNING else RESTING)
+    known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
+    devices(s, now, CUT if silent else FEELING if known and s.integer[SERVO_STATE] == RUNNING else RESTING)
     publish(m, w, s, o, now)
 
 
@@ -357,6 +360,7 @@ def mirror_loop(address, most):
     """Run in real time until control[STOP] is set, or for `most` periods if that is positive; returns the periods."""
     m, w, s, o, x, e, c, there, back = load_mirror(address)
     before = monotonic_ns(s.clock)
+    x.integer[HEARD_NS] = before  # whatever was done since this end was made is not the other's silence
     due, periods = before + s.control[PERIOD_NS], 0
     while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
         now = wait_until_due(s, due)
@@ -366,8 +370,7 @@ def mirror_loop(address, most):
         put(there, x.query, write_query(s, o, x, now) // 8, now)
         if x.integer[SILENT] and periods % GREET_EVERY == 0:
             put(there, x.query, write_hello(x, now) // 8, now)
-        send_due(x, there, now)
-        new = await_state(m, s, x, e, c, back, now)
+        new = await_state(m, s, x, e, c, there, back, now)
         show_mirror(m, w, s, o, x, e, new, monotonic_ns(s.clock))
         due = end_period(s, due, before)
         periods += 1

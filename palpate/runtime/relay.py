@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import socket
 import threading
 
@@ -18,6 +20,8 @@ from palpate.runtime.relay_kernels import ANSWERED, HOLDER_BEFORE, NQ, NV, RECEI
 from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
 
+PRIORITY = 79  # the servo has 80
+
 
 class Relaying:
     """A link's server beside a servo: listens between `start` and `stop`.
@@ -33,7 +37,7 @@ class Relaying:
         answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.frame_layout.words, dtype=np.int64)
         welcome = zeros(int(lengths[WELCOME]), dtype=np.int64)
         welcome[PAYLOAD:-1] = _welcome(scene, engine)
-        integer = zeros(7, dtype=np.int64)
+        integer = zeros(10, dtype=np.int64)
         integer[HOLDER_BEFORE], integer[NQ], integer[NV] = NOBODY, nq, nv
         self.peers = new_peers()
         self.arrays = Relay(
@@ -44,6 +48,7 @@ class Relaying:
             events=engine.events.memory, events_f=engine.events.memory.view(np.float64),
             due=zeros(SEATS, dtype=np.int64), arrived_ns=zeros(SEATS, dtype=np.int64),
             session=zeros(SEATS, dtype=np.int64), event_seen=zeros(SEATS, dtype=np.int64),
+            spent_J=zeros(SEATS), given_J=zeros(SEATS), told_J=zeros(SEATS),
             clock=zeros(2, dtype=np.int64), integer=integer,
         )  # fmt: skip
         self._block = Block(self.arrays, self.peers, engine.offsets)
@@ -58,6 +63,8 @@ class Relaying:
         self._thread.start()
 
     def _run(self) -> None:
+        with contextlib.suppress(PermissionError, AttributeError):  # just below the servo: an answer should not wait
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
         relay_loop(self._block.address)
 
     def stop(self) -> None:

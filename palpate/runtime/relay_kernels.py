@@ -4,6 +4,10 @@ A thread of its own, compiled, without the GIL.  It reads frames and writes hand
 that arrives can delay a tick.  Whatever is in the socket is drained at once: of each peer only the newest QUERY counts
 (a server that answers one by one builds a queue: reference on articulated bodies, section 4).
 
+The servo has one tank of energy (haptics/tank.py) and empties it for another hand.  A hand keeps its own for as long as
+its session lasts, so when it holds again both of its counters go on from where they were: what it granted before was
+spent, and what it was told of before it has.
+
 r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the servo's messages
 """
 
@@ -57,7 +61,7 @@ from palpate.runtime.state import Offsets
 PATIENCE_NS = 1_000_000  # between two looks at who holds the hand, when nothing arrives
 MOST_AT_ONCE = 4096  # packets in one draining: then peers are answered, whatever else comes
 # rows of Relay.integer
-STOP, SEQUENCE_SENT, HOLDER_BEFORE, NQ, NV, RECEIVED, ANSWERED = range(7)
+STOP, SEQUENCE_SENT, HOLDER_BEFORE, NQ, NV, RECEIVED, ANSWERED, ACCOUNT, ACCOUNT_OF, ACCOUNT_NS = range(10)
 
 
 class Relay(NamedTuple):
@@ -83,6 +87,9 @@ class Relay(NamedTuple):
     arrived_ns: Ints1  # (SEATS,) when the newest query came
     session: Ints1  # (SEATS,) whose
     event_seen: Ints1  # (SEATS,) number of the newest event
+    spent_J: Floats1  # (SEATS,) what it had granted when it began to hold, and
+    given_J: Floats1  # (SEATS,) what it had been told by then
+    told_J: Floats1  # (SEATS,) that was granted to it, so far
     clock: Ints1  # (2,) scratch
     integer: Ints1
 
@@ -111,7 +118,9 @@ def take_packet(r, peers, n, now):
         if row < 0:
             return row
         if r.session[row] != peers.session[row]:  # somebody else sits here now
-            r.session[row], r.event_seen[row] = peers.session[row], 0
+            r.session[row], r.event_seen[row], r.told_J[row] = peers.session[row], 0, 0.0
+            if r.integer[ACCOUNT_OF] == r.session[row]:  # it was forgotten while it was away
+                r.integer[ACCOUNT_OF] = 0
         r.due[row], r.arrived_ns[row] = 1, now
     elif kind == BYE:
         return accept_bye(peers, r.words, r.sender, now)
@@ -139,6 +148,17 @@ def is_allowed(kind):
 
 
 @kernel
+def account(r, peers, row, now):
+    """The number of this hand's account at the servo, never 0: a new one if another hand's was the last."""
+    if r.integer[ACCOUNT_OF] != peers.session[row]:
+        r.integer[ACCOUNT_OF], r.integer[ACCOUNT_NS] = peers.session[row], now + PATIENCE_NS
+        r.integer[ACCOUNT] += 1
+        r.spent_J[row] = peers.query_f[row * QUERY_WORDS + QUERY_AT.granted_J]
+        r.given_J[row] = r.told_J[row]
+    return r.integer[ACCOUNT]
+
+
+@kernel
 def pass_hand(r, peers, o, holder, now):
     """The holder's newest query as the servo's hand; an open hand once when nobody holds it any more."""
     if holder == NOBODY and r.integer[HOLDER_BEFORE] == NOBODY:
@@ -155,16 +175,17 @@ def pass_hand(r, peers, o, holder, now):
             r.hands[at + o.body] = x[q + QUERY_AT.body]
             r.hands[at + o.hand_kind] = PUSH_HAND if x[q + QUERY_AT.kind] == PUSH else PULL_HAND
         limited = f[q + QUERY_AT.granted_J] >= 0.0  # a hand that feels nothing says so with less
-        r.hands[at + o.session] = peers.session[holder] if limited else 0
+        r.hands[at + o.session] = account(r, peers, holder, now) if limited else 0
         for i in range(3):
             out[at + o.at_body + i] = f[q + QUERY_AT.at_body + i]
             out[at + o.target + i] = f[q + QUERY_AT.target + i]
+            out[at + o.velocity + i] = f[q + QUERY_AT.velocity + i]
             out[at + o.force + i] = f[q + QUERY_AT.force + i]
         for i in range(4):
             out[at + o.orientation + i] = f[q + QUERY_AT.orientation + i]
         out[at + o.stiffness_N_m] = f[q + QUERY_AT.stiffness_N_m]
         out[at + o.stiffness_Nm_rad] = f[q + QUERY_AT.stiffness_Nm_rad]
-        out[at + o.energy_J] = max(f[q + QUERY_AT.granted_J], 0.0)
+        out[at + o.energy_J] = f[q + QUERY_AT.granted_J] - r.spent_J[holder] if limited else 0.0
     end_write(r.hands)
     r.integer[HOLDER_BEFORE] = holder
 
@@ -202,7 +223,10 @@ def write_state(r, peers, o, row, holder, now):
         x[STATE_AT.dropped + i] = peers.counters[i]
         f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
     f[STATE_AT.sim_time_s] = r.frame_f[o.time_s]
-    f[STATE_AT.granted_J] = r.frame_f[o.granted_J] if holder == row else 0.0
+    held = r.frame[o.hand_body] != 0 and r.frame[o.wall_ns] > r.integer[ACCOUNT_NS]  # before, its tank was another's
+    if held and holder == row and r.integer[ACCOUNT_OF] == peers.session[row]:
+        r.told_J[row] = max(r.told_J[row], r.given_J[row] + r.frame_f[o.granted_J])
+    f[STATE_AT.granted_J] = r.told_J[row]
     nq, nv = r.integer[NQ], r.integer[NV]
     for i in range(nq):
         f[STATE_AT.q + i] = r.frame_f[o.q + i]

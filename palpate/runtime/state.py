@@ -31,7 +31,7 @@ FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 # rows of Servo.number
 TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(10)
 # rows of Servo.integer
-TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT, LINKED, EDIT_MODE, EDIT_STAGE = range(10)
+TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT, LINKED, SPENDING, EDIT_MODE, EDIT_STAGE = range(11)
 # words of Servo.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 
@@ -66,6 +66,7 @@ class Servo(NamedTuple):
     hand_target: Floats1  # (3,) world, smoothed
     hand_force: Floats1  # (3,) on the body
     hand_torque: Floats1  # (3,)
+    hand_at: Floats1  # (3,) the held point in body axes
     hand: Ints1  # the newest HAND message, and
     hand_f: Floats1  # the same words as floats
     event: Ints1  # the EVENT being taken, and
@@ -127,6 +128,7 @@ class Offsets(NamedTuple):
     session: int
     at_body: int
     target: int
+    velocity: int
     stiffness_N_m: int
     orientation: int
     stiffness_Nm_rad: int
@@ -181,7 +183,7 @@ class Engine:
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         zeros, arrays = np.zeros, self.world.arrays
         state = arrays.state
-        number, integer = zeros(10), zeros(10, dtype=np.int64)
+        number, integer = zeros(10), zeros(11, dtype=np.int64)
         number[[DT_S, SPEED, SMOOTH_S]] = self.world.dt, 1.0, smooth_s
         number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
         integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
@@ -202,7 +204,7 @@ class Engine:
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
-            hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3), hand_torque=zeros(3),
+            hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3), hand_torque=zeros(3), hand_at=zeros(3),
             hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
             tank=self._tank.address, tank_energy=self._tank.parts[0].energy,
             reach=reach_address() if self.devices else 0,

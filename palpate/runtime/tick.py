@@ -49,6 +49,7 @@ from palpate.runtime.state import (
     LINKED,
     RISE_N_S,
     SMOOTH_S,
+    SPENDING,
     STATE,
     TICK,
     TICK_US,
@@ -126,21 +127,26 @@ def couple(m, w, s, o, body):
     smooth = s.number[SMOOTH_S] > 0.0 and s.hand[o.session] == 0  # a hand across a link comes a thousand times a second
     share = 1.0 if not smooth else 1.0 - math.exp(-dt / s.number[SMOOTH_S])
     target = add_scaled(before, share, sub(wanted, before))
+    moves = scale(1.0 / dt, sub(target, before))
+    if s.hand[o.session] != 0:
+        moves = (s.hand_f[o.velocity], s.hand_f[o.velocity + 1], s.hand_f[o.velocity + 2])
     stiffness = min(max(s.hand_f[o.stiffness_N_m], 0.0), STIFFEST_N_M)
     mass = effective_mass(point_mobility(m, w, link, p))
     cap = s.number[FORCE_LIMIT_N] / max(stiffness, 1.0)
-    force, capped = pull(stiffness, mass, cap, target, scale(1.0 / dt, sub(target, before)), point, velocity)
+    force, capped = pull(stiffness, mass, cap, target, moves, point, velocity)
     if s.hand[o.hand_kind] == PUSH:
         force, capped, target = (s.hand_f[o.force], s.hand_f[o.force + 1], s.hand_f[o.force + 2]), False, point
     force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
     force, limited = limit_rise(force, (s.hand_force[0], s.hand_force[1], s.hand_force[2]), s.number[RISE_N_S] * dt)
-    if s.hand[o.session] != 0:
-        force = spend(s, o, body, force, point, velocity, mass)
+    s.integer[SPENDING] = s.hand[o.session] != 0
+    if s.integer[SPENDING]:
+        force = spend(s, o, force, velocity, mass)
     s.counters[CAPPED] += capped
     s.counters[CLAMPED] += clamped
     s.counters[RATE_LIMITED] += limited
     for r in range(3):
         s.hand_point[r], s.hand_target[r], s.hand_force[r] = point[r], target[r], force[r]
+        s.hand_at[r] = at_body[r]
     torque = hand_torque(m, w, s, o, body, link)
     for r in range(3):
         s.hand_torque[r] = torque[r]
@@ -149,15 +155,22 @@ def couple(m, w, s, o, body):
 
 
 @kernel
-def spend(s, o, body, force, point, velocity, mass):
+def count_work(m, w, s):
+    """What the force of the tick before did on the body that a hand across a link held."""
+    body = s.integer[HELD_BODY]
+    if body != WORLD and s.integer[SPENDING]:
+        _, _, point, _, _ = held_point(m, w, body, (s.hand_at[0], s.hand_at[1], s.hand_at[2]))
+        moved = sub(point, (s.hand_point[0], s.hand_point[1], s.hand_point[2]))
+        absorb(load_tank(s.tank)[0], (s.hand_force[0], s.hand_force[1], s.hand_force[2]), moved)
+
+
+@kernel
+def spend(s, o, force, velocity, mass):
     """The force of a hand at the other end of a link, as far as its energy goes (haptics/tank.py)."""
     t = load_tank(s.tank)[0]
     if s.integer[LINKED] != s.hand[o.session]:  # another hand: it brings its own
         empty(t)
         s.integer[LINKED] = s.hand[o.session]
-    if s.integer[HELD_BODY] == body:
-        before = (s.hand_point[0], s.hand_point[1], s.hand_point[2])
-        absorb(t, (s.hand_force[0], s.hand_force[1], s.hand_force[2]), sub(point, before))
     grant(t)
     receive(t, s.hand_f[o.energy_J])
     return keep_passive(t, force, velocity, max(mass, LIGHTEST_KG), s.number[DT_S])
@@ -289,6 +302,8 @@ def tick(m, w, s, o, now_ns, moving):
     begin_step(s.world)
     body = held_body(m, s, o, now_ns) if moving else WORLD
     touching = devices(s, now_ns, ACTING if moving else RESTING)
+    if moving:
+        count_work(m, w, s)
     if body != WORLD:
         couple(m, w, s, o, body)
     else:
