@@ -174,7 +174,8 @@ def test_hand_and_events_reach_their_rings(rings: Rings, page: Page) -> None:
             for number, kind in enumerate(["play", "pause", "step", "reset", "seek", "speed"], start=1):
                 await browser.say({"type": "event", "kind": kind, "value": 1.5})
                 await until(lambda number=number: rings.events.head == number)
-                assert newest(rings.events) == {"kind": getattr(frame, kind.upper()), "value": 1.5}
+                said = newest(rings.events)
+                assert (said["kind"], said["value"]) == (getattr(frame, kind.upper()), 1.5)
 
     asyncio.run(look())
 
