@@ -26,10 +26,13 @@ def read(file: Path) -> None:
         hello, layout = recording.hello, recording.layout  # the scene; where each field lies in a frame
         print(f"{recording.count} frames, {recording.duration_s:.3f} s of the scene {hello['scene']!r}")
 
-        force = np.array([layout.read(words, "hand_force") for words in recording])  # (frames, 3) [N]
+        force = np.array([layout.read(words, "hand_force")[0] for words in recording])  # first hand (frames, 3) [N]
         size = np.linalg.norm(force, axis=1)
         print(f"the hand pulled for {np.count_nonzero(size) / hello['rate_hz']:.2f} s, "
               f"at most with {size.max():.1f} N at {recording.times[size.argmax()]:.3f} s")  # fmt: skip
+
+        for mark in recording.marks:  # what `session.mark` or the page put there
+            print(f"{mark.time_s:.3f} s: {mark.text} {mark.data}")
 
         tool = [body["name"] for body in hello["bodies"]].index("tool")
         frame = layout.unpack(recording.frame(recording.index_at(1.0)))  # one frame, all fields by name

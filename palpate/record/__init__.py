@@ -1,19 +1,23 @@
 """Recordings: MCAP files that hold every frame of a session, and what can be done with them.
 
-    writer.py    frames -> file, chunk by chunk
-    reader.py    file, finished or crashed -> frames
+    writer.py    frames, hands, events and marks -> file, chunk by chunk
+    reader.py    file, finished or crashed -> the same
     recover.py   crashed file -> proper file
-    export.py    file -> CSV, Parquet, joint trajectory
+    export.py    file -> CSV, Parquet, joint trajectory, marks;  labels.py  what each number is called
+    hands.py     file -> what the hands did, tick by tick (runtime/again.py plays them)
+    views.py     frame -> what other viewers show;  foxglove.py  their schemas;  blanks.py  filling them quickly
     wire.py      frame <-> protobuf message
-    container.py the MCAP records that these need
+    output.py    an MCAP file being written;  container.py  the records that these need
 
-A file holds, in this order: the scene description (attachment scene.json), the metadata record "palpate" (format,
-version, clocks), the schema and channel of the topic /frame, chunks of frames, the metadata record "palpate.end"
-(frames, lost) and the summary.  A frame is a protobuf message palpate.Frame, whose descriptor is in the file:
+A file holds, in this order: the scene description (attachment scene.json) and its meshes (mesh/0, ...), the metadata
+record "palpate" (format, version, clocks), schemas and channels, chunks, the metadata record "palpate.end" (frames,
+lost) and the summary.  A frame is a protobuf message palpate.Frame, whose descriptor is in the file:
 
     log_time       when the tick began, Unix clock [ns]: the frame's wall_ns + the file's clock_offset_ns
     publish_time   simulated time [ns]
     sequence       the tick's number, modulo 2^32
+
+Chunks of frames hold nothing else; what other topics have to say is in chunks between them.
 
 wall_ns is of the monotonic clock, whose offset to the Unix clock is measured once, when the file is opened, so that a
 correction of the Unix clock never makes time jump in a recording.  In a recording made as fast as possible, wall_ns is

@@ -12,7 +12,7 @@ import zlib
 from array import array
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
@@ -45,6 +45,7 @@ RECORD = struct.Struct("<BQ")  # opcode, length of what follows
 CHUNK = struct.Struct("<QQQII")  # first and last log_time, size and crc32 before compression, codec's name
 MESSAGE = np.dtype([("opcode", "u1"), ("length", "<u8"), ("channel", "<u2"), ("sequence", "<u4"),
                     ("log_time", "<u8"), ("publish_time", "<u8")])  # fmt: skip
+_HEAD = struct.Struct("<HIQ")  # of a message: channel, sequence, log_time
 MESSAGE_INDEX = np.dtype([("log_time", "<u8"), ("offset", "<u8")])
 
 
@@ -55,21 +56,28 @@ def packed(record: McapRecord) -> bytes:
     return bytes(builder.end())
 
 
-def chunk_records(data: bytes, squeezed: bytes, codec: str, channel: int, index: np.ndarray) -> tuple[bytes, bytes]:
-    """A chunk of messages and the index of its messages (n,) MESSAGE_INDEX, as they stand in the file."""
-    name, times = codec.encode(), index["log_time"]
+def chunk_records(
+    data: bytes, squeezed: bytes, codec: str, indexes: dict[int, np.ndarray]
+) -> tuple[bytes, list[bytes]]:
+    """A chunk of messages and, for each channel, the index of its messages (n,) MESSAGE_INDEX, as in the file."""
+    name, times = codec.encode(), np.concatenate([index["log_time"] for index in indexes.values()])
     head = CHUNK.pack(int(times.min()), int(times.max()), len(data), zlib.crc32(data), len(name))
     body = b"".join((head, name, struct.pack("<Q", len(squeezed)), squeezed))
-    entries = struct.pack("<HI", channel, index.nbytes) + index.tobytes()
-    return RECORD.pack(Opcode.CHUNK, len(body)) + body, RECORD.pack(Opcode.MESSAGE_INDEX, len(entries)) + entries
+    entries = []
+    for channel, index in indexes.items():
+        entry = struct.pack("<HI", channel, index.nbytes) + index.tobytes()
+        entries.append(RECORD.pack(Opcode.MESSAGE_INDEX, len(entry)) + entry)
+    return RECORD.pack(Opcode.CHUNK, len(body)) + body, entries
 
 
 class Summary:
     """What the end of a file says about the rest of it, gathered while it is written."""
 
-    def __init__(self, schema: Schema, channel: Channel) -> None:
-        self.schema, self.channel = schema, channel
-        self.count = self.n_chunks = self.n_attachments = self.n_metadata = 0
+    def __init__(self) -> None:
+        self.schemas: dict[int, Schema] = {}
+        self.channels: dict[int, Channel] = {}
+        self.counts: dict[int, int] = {}  # channel -> messages
+        self.n_chunks = self.n_attachments = self.n_metadata = 0
         self.first_ns, self.last_ns = 0, 0  # log_time of the first and the last message
         self._chunks, self._attachments, self._metadata = bytearray(), bytearray(), bytearray()
 
@@ -85,31 +93,39 @@ class Summary:
         self._metadata += packed(MetadataIndex(at, length, it.name))
         self.n_metadata += 1
 
-    def add_chunk(self, at: int, chunk: bytes, index: bytes, codec: str, squeezed: int, count: int) -> None:
-        """A chunk and its index were written, one after the other, at `at`."""
-        first, last, size, _, _ = CHUNK.unpack_from(chunk, RECORD.size)
+    def add_chunk(self, at: int, chunk: bytes, entries: list[bytes], counts: dict[int, int]) -> None:
+        """A chunk and the indexes of its channels, which have so many messages, were written one after the other."""
+        first, last, size, _, n = CHUNK.unpack_from(chunk, RECORD.size)
+        places, end = {}, at + len(chunk)
+        for channel, entry in zip(counts, entries, strict=True):
+            places[channel] = end
+            end += len(entry)
+        begin = RECORD.size + CHUNK.size
         self._chunks += packed(
             ChunkIndex(
                 chunk_start_offset=at, chunk_length=len(chunk), message_start_time=first, message_end_time=last,
-                message_index_offsets={self.channel.id: at + len(chunk)}, message_index_length=len(index),
-                compression=codec, compressed_size=squeezed, uncompressed_size=size,
+                message_index_offsets=places, message_index_length=end - at - len(chunk),
+                compression=chunk[begin : begin + n].decode(), compressed_size=len(chunk) - begin - n - 8,
+                uncompressed_size=size,
             )
         )  # fmt: skip
-        self.first_ns = min(first, self.first_ns) if self.count else first
+        self.first_ns = min(first, self.first_ns) if self.n_chunks else first
         self.last_ns = max(last, self.last_ns)
-        self.count += count
+        for channel, count in counts.items():
+            self.counts[channel] = self.counts.get(channel, 0) + count
         self.n_chunks += 1
 
     def end(self, at: int) -> bytes:
         """Everything from the end of the data, which is at `at`, to the end of the file."""
         data_end = packed(DataEnd(0))
         statistics = Statistics(
-            self.n_attachments, 1, {self.channel.id: self.count}, self.n_chunks, self.count, self.last_ns,
-            self.first_ns, self.n_metadata, 1,
+            self.n_attachments, len(self.channels), self.counts, self.n_chunks, sum(self.counts.values()),
+            self.last_ns, self.first_ns, self.n_metadata, len(self.schemas),
         )  # fmt: skip
         start, parts, offsets = at + len(data_end), b"", b""
         for opcode, group in (
-            (Opcode.SCHEMA, packed(self.schema)), (Opcode.CHANNEL, packed(self.channel)),
+            (Opcode.SCHEMA, b"".join(map(packed, self.schemas.values()))),
+            (Opcode.CHANNEL, b"".join(map(packed, self.channels.values()))),
             (Opcode.STATISTICS, packed(statistics)), (Opcode.CHUNK_INDEX, bytes(self._chunks)),
             (Opcode.ATTACHMENT_INDEX, bytes(self._attachments)), (Opcode.METADATA_INDEX, bytes(self._metadata)),
         ):  # fmt: skip
@@ -133,11 +149,16 @@ class Contents:
     index_channel: array[int] = field(default_factory=lambda: array("Q"))
     index_at: array[int] = field(default_factory=lambda: array("Q"))  # its first entry
     index_count: array[int] = field(default_factory=lambda: array("Q"))
-    channels: dict[str, int] = field(default_factory=dict)  # topic -> number
-    attachments: dict[str, bytes] = field(default_factory=dict)
+    schemas: dict[int, Schema] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)
+    attachments: dict[str, Attachment] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
     whole: int = len(MAGIC)  # end of the last whole record of the data [bytes]
     finished: bool = False  # everything is there, down to the closing magic
+
+    def channel(self, topic: str) -> int:
+        """The number of a topic's first channel; -1: there is none."""
+        return next((number for number, channel in self.channels.items() if channel.topic == topic), -1)
 
 
 def _read(kind: Any, payload: bytes) -> Any:
@@ -169,9 +190,11 @@ def scan(data: mmap.mmap | bytes) -> Contents:
             found.index_at.append(body + 6)
             found.index_count.append(min(size, length - 6) // MESSAGE_INDEX.itemsize)
         elif opcode == Opcode.CHANNEL and (channel := _read(Channel, data[body:end])):
-            found.channels.setdefault(channel.topic, channel.id)
+            found.channels.setdefault(channel.id, channel)
+        elif opcode == Opcode.SCHEMA and (schema := _read(Schema, data[body:end])):
+            found.schemas.setdefault(schema.id, schema)
         elif opcode == Opcode.ATTACHMENT and (attachment := _read(Attachment, data[body:end])):
-            found.attachments.setdefault(attachment.name, attachment.data)
+            found.attachments.setdefault(attachment.name, attachment)
         elif opcode == Opcode.METADATA and (metadata := _read(Metadata, data[body:end])):
             found.metadata.setdefault(metadata.name, metadata.metadata)
         elif opcode == Opcode.DATA_END:
@@ -196,14 +219,39 @@ def unsqueezed(chunk: bytes) -> bytes:
     return stream.read(length)
 
 
-def message_starts(data: bytes, channel: int, size: int) -> np.ndarray:
-    """Where the message records of a channel begin (n,); each must have `size` bytes."""
-    starts, at = [], 0
+class Messages(NamedTuple):
+    """Where the messages of a chunk lie."""
+
+    start: np.ndarray  # (n,) of each message record in the chunk's data
+    size: np.ndarray  # (n,) of the record [bytes]
+    channel: np.ndarray  # (n,)
+    log_ns: np.ndarray  # (n,)
+
+    def of(self, channel: int) -> Messages:
+        """Those of one channel."""
+        ours = self.channel == channel
+        return Messages(*(part[ours] for part in self))
+
+    def indexes(self) -> dict[int, np.ndarray]:
+        """The index of each channel (n,) MESSAGE_INDEX, in the order of the channels' first messages."""
+        made = {}
+        for channel in dict.fromkeys(self.channel.tolist()):
+            ours = self.of(channel)
+            made[channel] = np.empty(len(ours.start), dtype=MESSAGE_INDEX)
+            made[channel]["log_time"], made[channel]["offset"] = ours.log_ns, ours.start
+        return made
+
+
+def messages_in(data: bytes) -> Messages:
+    """The messages of a chunk's data, walked from record to record; one of DAMAGE if it is torn."""
+    rows, at = [], 0
     while at < len(data):
         opcode, length = RECORD.unpack_from(data, at)
-        if opcode == Opcode.MESSAGE and data[at + 9] | data[at + 10] << 8 == channel:
-            if RECORD.size + length != size or at + size > len(data):
-                raise ValueError("a message of another length")
-            starts.append(at)
+        if at + RECORD.size + length > len(data):
+            raise ValueError("a record beyond the end of its chunk")
+        if opcode == Opcode.MESSAGE:
+            channel, _, log_ns = _HEAD.unpack_from(data, at + RECORD.size)
+            rows.append((at, RECORD.size + length, channel, min(log_ns, LATEST_NS)))
         at += RECORD.size + length
-    return np.array(starts, dtype=np.int64)
+    table = np.array(rows, dtype=np.int64).reshape(len(rows), 4)
+    return Messages(*(np.ascontiguousarray(column) for column in table.T))

@@ -1,105 +1,62 @@
-"""File -> what other programs read: CSV, Parquet, joint trajectory; and the hand of a device, to be played back.
+"""File -> what other programs read: CSV, Parquet, joint trajectory, marks; and the hands, to be played back.
 
 CSV and Parquet have one row for each frame and the same columns; numbers are written so that they read back as the
 same bits.  The trajectory is the message trajectory_msgs/JointTrajectory of ROS as JSON, of the last run: from the
-last reset on, without pauses.  So is the hand, of the first device, in world axes: `playback:FILE` plays it again.
+last reset on, without pauses.  So is the hand: of the first device, in world axes, which `playback:FILE` plays again;
+or, if there was no device, of the page (hands.py).
 """
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from palpate.control.joint_trajectory import Point, write_joint_trajectory
-from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field
-from palpate.record import RecordError
+from palpate.record import RecordError, labels
+from palpate.record.hands import hands_of, write_hands
+from palpate.record.labels import Column
 from palpate.record.reader import Recording
+from palpate.record.writer import utc
 
-FORMATS = ("csv", "parquet", "trajectory", "hand")
-FIRST = ("time_s", "tick", "wall_ns", "state")  # columns that come first
-DERIVED = ("pose", "lateness")  # left out unless everything is asked for: long, and follow from the rest
-AXES = ("x", "y", "z")
-ENERGIES = ("kinetic", "potential", "hand")
-POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+FORMATS = ("csv", "parquet", "trajectory", "hand", "hands", "marks")
 Progress = Callable[[float], None]  # told how much is done, 0 to 1
-
-
-class Column(NamedTuple):
-    """One column: which word of a frame, and what it is called and is."""
-
-    name: str
-    word: int
-    kind: str  # "i" int64, "f" float64
 
 
 def export(
     path: str | Path, out: str | Path, format: str = "csv", everything: bool = False, progress: Progress | None = None
 ) -> int:
-    """Write a recording as `format` into `out`; returns how many frames, or points of a trajectory, it has.
+    """Write a recording as `format` into `out`; returns how many rows or points it has.
 
-    `everything` adds the poses of all bodies and the lateness histogram to CSV and Parquet.
+    `everything` adds the contacts, the poses of all bodies and the lateness histogram to CSV and Parquet.
     """
     if format not in FORMATS:
         raise RecordError(f"no format is called {format!r}; there are: {', '.join(FORMATS)}")
     with Recording(path) as recording:
         if Path(out).resolve() == recording.path.resolve():
             raise RecordError(f"{out} is the recording itself; choose another name")
+        if format == "marks":
+            return _marks(recording, Path(out))
         if recording.count == 0:
             raise RecordError(f"{path} holds no frames")
         if format == "csv":
             return _csv(recording, Path(out), everything, progress)
         if format == "parquet":
             return _parquet(recording, Path(out), everything, progress)
+        if format == "hands" or (format == "hand" and not recording.layout.length.get("device_position")):
+            return write_hands(out, hands_of(recording))
         if format == "hand":
             return _hand(recording, Path(out), progress)
         return _trajectory(recording, Path(out), progress)
 
 
 def columns(recording: Recording, everything: bool = False) -> list[Column]:
-    """The columns of CSV and Parquet: FIRST, then the fields of the frame in their order."""
-    layout = recording.layout
-    fields = {field.name: field for field in layout.fields}
-    names = [*FIRST, *(n for n in fields if n not in FIRST and (everything or n not in DERIVED))]
-    return [
-        Column(label, layout.offset[name] + i, fields[name].kind)
-        for name in names
-        for i, label in enumerate(_labels(recording, fields[name]))
-    ]
-
-
-def _labels(recording: Recording, field: Field) -> list[str]:
-    """What the numbers of one field are called."""
-    hello, n = recording.hello, recording.layout.length[field.name]
-    if not field.shape:
-        return [field.name]
-    if field.name in ("q", "plan_q", "v", "tau") and len(hello.get("joints", ())) == n:
-        return [f"{field.name}.{joint}" for joint in hello["joints"]]
-    if field.name == "counters" and len(hello.get("counters", ())) == n:
-        return [f"counter.{counter}" for counter in hello["counters"]]
-    if field.name == "pose" and 7 * len(hello.get("bodies", ())) == n:
-        return [f"pose.{body['name']}.{part}" for body in hello["bodies"] for part in POSE]
-    if field.name == "energy" and n == len(ENERGIES):
-        return [f"energy_{part}" for part in ENERGIES]
-    if field.name.startswith("device_"):
-        return [
-            f"device{k}.{label}" for k in range(recording.layout.shape[field.name][0]) for label in _of_device(field)
-        ]
-    if n == len(AXES) and field.kind == "f":
-        return [f"{field.name}_{axis}" for axis in AXES]
-    return [f"{field.name}.{i}" for i in range(n)]
-
-
-def _of_device(field: Field) -> list[str]:
-    """What the numbers of one device are called, in a field that has a row for each."""
-    name = field.name.removeprefix("device_")
-    if len(field.shape) == 1:
-        return [name]
-    parts = {"counters": DEVICE_COUNTERS, "energy": DEVICE_PORTS, "quaternion": "wxyz"}.get(name, AXES)
-    return [f"{name}_{part}" for part in parts]
+    """The columns of CSV and Parquet."""
+    return labels.columns(recording.layout, recording.hello, everything)
 
 
 def _blocks(recording: Recording, progress: Progress | None) -> Iterator[np.ndarray]:
@@ -147,6 +104,26 @@ def _parquet(recording: Recording, out: Path, everything: bool, progress: Progre
     return recording.count
 
 
+def _marks(recording: Recording, out: Path) -> int:
+    """A row for each mark; data that is an object has a column for each of its names, other data is in `data`."""
+    marks = recording.marks
+    names = dict.fromkeys(name for mark in marks if isinstance(mark.data, dict) for name in mark.data)
+    with open(out, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["time_s", "utc", "wall_ns", "text", "data", *(f"data.{name}" for name in names)])
+        for mark in marks:
+            object_ = mark.data if isinstance(mark.data, dict) else {}
+            plain = "" if mark.data is None or object_ is mark.data else _cell(mark.data)
+            writer.writerow([repr(mark.time_s), utc(mark.unix_ns), mark.wall_ns, mark.text, plain]
+                            + [_cell(object_[name]) if name in object_ else "" for name in names])  # fmt: skip
+    return len(marks)
+
+
+def _cell(value: Any) -> str:
+    """Text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _trajectory(recording: Recording, out: Path, progress: Progress | None) -> int:
     layout, joints = recording.layout, recording.hello.get("joints", [])
     if not layout.length.get("q") == layout.length.get("v") == len(joints) or not joints:
@@ -172,8 +149,6 @@ def _hand(recording: Recording, out: Path, progress: Progress | None) -> int:
     from palpate.haptics.devices.playback import HandRecording, write_recording
 
     layout = recording.layout
-    if not layout.length.get("device_position"):
-        raise RecordError("no device was part of this session, only the page's pointer; there is no hand to export")
     words = np.concatenate(list(_blocks(recording, progress)))[_last_reset(recording, _clock(recording)) :]
     floats, at = words.view(np.float64), layout.offset
     moving = np.concatenate(([True], np.diff(floats[:, at["time_s"]]) > 0.0))

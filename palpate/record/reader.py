@@ -1,7 +1,11 @@
-"""File -> frames, whether the file was finished or its recorder died.  Chunks are read when they are needed."""
+"""File -> frames, marks, hands and events, whether the file was finished or its recorder died.
+
+Chunks are read when they are needed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 from collections import OrderedDict
@@ -11,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from palpate.frame import EVENT, HAND, Layout
 from palpate.record import RecordError
 from palpate.record.container import (
     DAMAGE,
@@ -19,14 +24,15 @@ from palpate.record.container import (
     MESSAGE_INDEX,
     RECORD,
     Contents,
-    message_starts,
+    messages_in,
     scan,
     unsqueezed,
 )
 from palpate.record.wire import FrameCodec
-from palpate.record.writer import END, FORMAT, SCENE, START, TOPIC, layout_of
+from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
 
 CHUNKS_KEPT = 8  # decoded chunks in memory
+READS = ("1", FORMAT)  # formats of the file
 
 
 class Frames(NamedTuple):
@@ -36,12 +42,23 @@ class Frames(NamedTuple):
     log_ns: np.ndarray  # (n,) int64, Unix clock [ns]
 
 
+class Mark(NamedTuple):
+    """A marker that someone put into the recording."""
+
+    time_s: float  # on the axis of `times`: from the first frame
+    text: str
+    data: Any  # whatever JSON can hold
+    wall_ns: int  # of the recording's clock, as in frames
+    unix_ns: int
+
+
 class Recording:
     """A recording, opened for reading.
 
     hello       the scene description           layout      of a frame
     count       frames in it                    duration_s  from its first to its last frame [s]
     finished    whether it was closed properly  lost        frames that the recorder lost; None: it died before it said
+    metadata    format, version and clocks      meshes      of the scene, as runtime/meshes.py writes them
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -55,17 +72,19 @@ class Recording:
         self._codec = FrameCodec(self.layout)
         lost = self._contents.metadata.get(END, {}).get("lost", "")
         self.lost = int(lost) if lost.isdecimal() else None
-        self._channel = self._contents.channels.get(TOPIC, 0)
+        self._channel = self._contents.channel(FRAMES)
         self._cache: OrderedDict[int, Frames] = OrderedDict()
+        self._chunks = np.arange(len(self._contents.chunk_at))  # those that hold frames
         self._index_at, counts = self._count_messages()
-        self._first_ns = np.array(self._contents.first_ns, dtype=np.int64)
-        self._begin = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)  # first frame of each chunk
+        self._chunks, self._index_at = np.flatnonzero(counts), self._index_at[counts > 0]
+        self._first_ns = np.array(self._contents.first_ns, dtype=np.int64)[self._chunks]
+        self._begin = np.concatenate(([0], np.cumsum(counts[self._chunks]))).astype(np.int64)  # first frame of each
         self.count = int(self._begin[-1])
-        span_ns = int(max(self._contents.last_ns) - self._first_ns[0]) if self.count else 0
-        self.duration_s = span_ns / 1e9
+        last_ns = np.array(self._contents.last_ns, dtype=np.int64)[self._chunks]
+        self.duration_s = int(last_ns.max() - self._first_ns[0]) / 1e9 if self.count else 0.0
 
     def _count_messages(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each chunk: where its index of frames is, 0 if it has none, and how many frames it holds."""
+        """Of each chunk of the file: where its index of frames is, 0 if it has none, and how many frames it holds."""
         found = self._contents
         at, counts = np.zeros(len(found.chunk_at), dtype=np.int64), np.full(len(found.chunk_at), -1, dtype=np.int64)
         ours = np.array(found.index_channel, dtype=np.int64) == self._channel
@@ -96,43 +115,117 @@ class Recording:
 
     @property
     def n_chunks(self) -> int:
-        """How many chunks there are."""
-        return len(self._index_at)
+        """How many chunks hold frames."""
+        return len(self._chunks)
 
     def chunk(self, number: int) -> Frames:
         """One chunk, with as many frames as its index says; the last few are kept."""
         if number in self._cache:
             self._cache.move_to_end(number)
             return self._cache[number]
-        frames = self.decode(number)
+        frames = self.decode(int(self._chunks[number]))
         if len(frames.words) != self._begin[number + 1] - self._begin[number]:
-            raise RecordError(self._damaged(number))
+            raise RecordError(self._damaged(int(self._chunks[number])))
         self._cache[number] = frames
         if len(self._cache) > CHUNKS_KEPT:
             self._cache.popitem(last=False)
         return frames
 
-    def decode(self, number: int) -> Frames:
-        """One chunk, read from the file, whatever its index says."""
-        at, length = self._contents.chunk_at[number], self._contents.chunk_length[number]
-        size = MESSAGE.itemsize + self._codec.size
+    def raw(self, place: int) -> bytes:
+        """The message records of the file's chunk at a place, its checksum checked."""
+        at, length = self._contents.chunk_at[place], self._contents.chunk_length[place]
         try:
             data = unsqueezed(self._data[at + RECORD.size : at + length])
-            starts = message_starts(data, self._channel, size)
+            messages_in(data)
         except DAMAGE:
-            raise RecordError(self._damaged(number)) from None
-        raw = np.frombuffer(data, dtype=np.uint8)
-        if len(starts) * size == len(data):  # nothing else in it, as we write it
-            records = raw.reshape(len(starts), size)
-        else:
-            records = raw[starts[:, None] + np.arange(size)]
-        head = np.ascontiguousarray(records[:, : MESSAGE.itemsize]).view(MESSAGE)[:, 0]
-        words = self._codec.decode(records[:, MESSAGE.itemsize :])
-        words.flags.writeable = False
-        return Frames(words, head["log_time"].astype(np.int64))
+            raise RecordError(self._damaged(place)) from None
+        return data
 
-    def _damaged(self, number: int) -> str:
-        return f"{self.path} is damaged at byte {self._contents.chunk_at[number]}; `palpate recover` saves the rest"
+    def decode(self, place: int) -> Frames:
+        """The frames of the file's chunk at a place, whatever its index says."""
+        return self._decoded(self.raw(place), self._channel, self._codec)
+
+    def _decoded(self, data: bytes, channel: int, codec: FrameCodec) -> Frames:
+        """The messages of one channel in a chunk's data, in their order."""
+        found, raw = messages_in(data).of(channel), np.frombuffer(data, dtype=np.uint8)
+        words = np.empty((len(found.start), codec.layout.words), dtype=np.int64)
+        for size in np.unique(found.size):
+            which = np.flatnonzero(found.size == size)
+            if len(which) * size == len(data):  # nothing else in it, as we write it
+                records = raw.reshape(len(which), size)
+            else:
+                records = raw[found.start[which, None] + np.arange(size)]
+            words[which] = codec.decode(records[:, MESSAGE.itemsize :])
+        words.flags.writeable = False
+        return Frames(words, found.log_ns)
+
+    def _damaged(self, place: int) -> str:
+        return f"{self.path} is damaged at byte {self._contents.chunk_at[place]}; `palpate recover` saves the rest"
+
+    # ---- what else there is
+
+    @property
+    def marks(self) -> list[Mark]:
+        """Markers, in the order of time."""
+        marks, first_ns = [], int(self._first_ns[0]) if self.count else 0
+        for data, unix_ns in self._messages(MARKS):
+            try:
+                told = json.loads(data)
+                text, wall_ns = str(told["text"]), int(told["wall_ns"])
+            except (ValueError, TypeError, KeyError):
+                raise RecordError(f"{self.path} is damaged: a mark cannot be read") from None
+            marks.append(Mark((unix_ns - first_ns) / 1e9, text, told.get("data"), wall_ns, unix_ns))
+        return sorted(marks, key=lambda mark: mark.unix_ns)
+
+    @property
+    def hands(self) -> np.ndarray:
+        """Every HAND message that the recorder saw (n, words) int64, as frame.HAND lays it out."""
+        return self._others(HANDS, Layout(HAND))
+
+    @property
+    def events(self) -> np.ndarray:
+        """Every EVENT message that the recorder saw (n, words) int64, as frame.EVENT lays it out."""
+        return self._others(EVENTS, Layout(EVENT))
+
+    @property
+    def topics(self) -> list[str]:
+        """Names of all topics."""
+        return [channel.topic for channel in self._contents.channels.values()]
+
+    @property
+    def meshes(self) -> list[bytes]:
+        """The scene's meshes in the order of their numbers."""
+        found, meshes = self._contents.attachments, list[bytes]()
+        while (name := MESH_FILE.format(len(meshes))) in found:
+            meshes.append(found[name].data)
+        return meshes
+
+    def _places(self, channel: int) -> list[int]:
+        """The file's chunks that hold messages of a channel, or may, having no index."""
+        found = self._contents
+        indexed = zip(found.index_chunk, found.index_channel, strict=True)
+        ours = {place for place, number in indexed if number == channel}
+        return sorted(ours | (set(range(len(found.chunk_at))) - set(found.index_chunk)))
+
+    def _messages(self, topic: str) -> Iterator[tuple[bytes, int]]:
+        """(message, log_time) of a topic; chunks that are damaged are left out."""
+        channel = self._contents.channel(topic)
+        for place in self._places(channel) if channel >= 0 else ():
+            with contextlib.suppress(RecordError):
+                data = self.raw(place)
+                found = messages_in(data).of(channel)
+                for start, size, log_ns in zip(found.start, found.size, found.log_ns.tolist(), strict=True):
+                    yield data[start + MESSAGE.itemsize : start + size], log_ns
+
+    def _others(self, topic: str, layout: Layout) -> np.ndarray:
+        channel, codec = self._contents.channel(topic), FrameCodec(layout)
+        parts = [np.empty((0, layout.words), dtype=np.int64)]
+        for place in self._places(channel) if channel >= 0 else ():
+            with contextlib.suppress(RecordError):
+                parts.append(self._decoded(self.raw(place), channel, codec).words)
+        return np.concatenate(parts)
+
+    # ---- frames
 
     def frame(self, i: int) -> np.ndarray:
         """Frame `i` (words,) int64, from 0; negative numbers count from the end."""
@@ -162,7 +255,9 @@ class Recording:
         Where a shown frame lies on the axis of SEEK: (wall_ns - first_wall_ns) * 1e-9 [s], from 0 to duration_s.
         """
         first = self.layout.read(self.frame(0), "wall_ns") if self.count else 0
-        return self.hello | {"mode": "replay", "duration_s": self.duration_s, "first_wall_ns": first}
+        marks = [{"time_s": mark.time_s, "text": mark.text, "data": mark.data} for mark in self.marks]
+        told = {"mode": "replay", "duration_s": self.duration_s, "first_wall_ns": first, "marks": marks}
+        return self.hello | told
 
     def blocks(self) -> Iterator[Frames]:
         """All frames, a chunk at a time."""
@@ -184,9 +279,10 @@ class Recording:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def chunk_bytes(self, number: int) -> int:
-        """How many bytes of the file a chunk takes."""
-        return self._contents.chunk_length[number]
+    @property
+    def contents(self) -> Contents:
+        """Where everything is in the file."""
+        return self._contents
 
     @property
     def whole_bytes(self) -> int:
@@ -216,15 +312,15 @@ def _mapped(path: Path) -> mmap.mmap:
 
 def _scene(found: Contents, path: str | Path) -> dict[str, Any]:
     """The scene description, if this is a recording of palpate in a format that we know."""
-    if START not in found.metadata or SCENE not in found.attachments:
+    if START not in found.metadata or SCENE_FILE not in found.attachments:
         if found.finished or found.chunk_at:
             raise RecordError(f"{path} is an MCAP file, but not a recording of palpate")
         raise RecordError(f"{path} ends before its first frame; there is nothing to save in it")
-    if (other := found.metadata[START].get("format")) != FORMAT:
+    if (other := found.metadata[START].get("format")) not in READS:
         raise RecordError(f"{path} has format {other} of palpate {found.metadata[START].get('palpate')}; "
-                          f"this version reads format {FORMAT}")  # fmt: skip
+                          f"this version reads {' and '.join(READS)}")  # fmt: skip
     try:
-        hello: dict[str, Any] = json.loads(found.attachments[SCENE])
+        hello: dict[str, Any] = json.loads(found.attachments[SCENE_FILE].data)
         return dict(hello)
     except (ValueError, TypeError):
         raise RecordError(f"{path} is damaged: its scene description cannot be read") from None

@@ -1,4 +1,4 @@
-"""Crashed file -> proper file.  The crashed one stays as it is."""
+"""Crashed file -> proper file, with all its topics.  The crashed one stays as it is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from palpate.record import RecordError
+from palpate.record.container import messages_in
+from palpate.record.output import Output
 from palpate.record.reader import Recording
-from palpate.record.writer import FrameWriter
+from palpate.record.writer import END
 
 Progress = Callable[[float], None]  # told how much is done, 0 to 1
 
@@ -28,36 +30,47 @@ def recover(path: str | Path, out: str | Path | None = None, progress: Progress 
     A recording that is sound is left alone if no `out` is given.  A chunk that is damaged inside is left out.
     """
     with Recording(path) as crashed:
+        found, chunks = crashed.contents, range(len(crashed.contents.chunk_at))
         if out is None and crashed.finished and _is_sound(crashed):
             return RecoverReport(crashed.count, crashed.duration_s, 0, crashed.path)
         lost_bytes = crashed.file_bytes - crashed.whole_bytes
-        writer = FrameWriter(
-            crashed.path.with_suffix(".recovered.mcap") if out is None else out,
-            crashed.hello,
-            clock=crashed.metadata.get("clock", "monotonic"),
-            clock_offset_ns=int(crashed.metadata.get("clock_offset_ns", 0)),
-        )
+        saved = Output(crashed.path.with_suffix(".recovered.mcap") if out is None else out,
+                       str(crashed.hello.get("palpate", "")))  # fmt: skip
+        frames, first_ns, last_ns = 0, 0, 0
         try:
-            for number in range(crashed.n_chunks):
+            for attachment in found.attachments.values():
+                saved.add_attachment(attachment)
+            for name, metadata in found.metadata.items():
+                if name != END:
+                    saved.add_metadata(name, metadata)
+            for channel in found.channels.values():
+                saved.add_channel(channel, found.schemas.get(channel.schema_id))
+            for place in chunks:
                 try:
-                    frames = crashed.decode(number)
+                    data, log_ns = crashed.raw(place), crashed.decode(place).log_ns
                 except RecordError:
-                    lost_bytes += crashed.chunk_bytes(number)
-                else:
-                    writer.add(*frames)
-                    writer.flush()
+                    lost_bytes += found.chunk_length[place]
+                    continue
+                if indexes := messages_in(data).indexes():
+                    saved.add_chunk(data, indexes)
+                if len(log_ns):
+                    first_ns = min(first_ns, int(log_ns.min())) if frames else int(log_ns.min())
+                    last_ns, frames = max(last_ns, int(log_ns.max())), frames + len(log_ns)
                 if progress:
-                    progress((number + 1) / crashed.n_chunks)
+                    progress((place + 1) / len(chunks))
             lost = {} if crashed.lost is None else {"lost": crashed.lost}
-            writer.close(recovered_from=crashed.path.name, damaged_bytes=lost_bytes, **lost)
+            saved.end(END, {"frames": frames, "recovered_from": crashed.path.name, "damaged_bytes": lost_bytes} | lost)
         except BaseException:
-            writer.discard()
+            saved.discard()
             raise
-        return RecoverReport(writer.frames, writer.seconds, lost_bytes, writer.path)
+        return RecoverReport(frames, (last_ns - first_ns) / 1e9, lost_bytes, saved.path)
 
 
 def _is_sound(recording: Recording) -> bool:
+    """Whether all of a finished file can be read, and its indexes say what is in it."""
     try:
+        for place in range(len(recording.contents.chunk_at)):
+            recording.raw(place)
         for number in range(recording.n_chunks):
             recording.chunk(number)
     except RecordError:

@@ -14,8 +14,8 @@ from palpate.record.writer import FrameWriter
 
 JOINTS = ("shoulder", "elbow")
 BODIES = ("world", "upper", "fore")
-SMALL = Layout(FRAME, nq=2, nv=2, n_bodies=3, n_devices=0)
-HUMANOID = Layout(FRAME, nq=39, nv=38, n_bodies=35, n_devices=2)
+SMALL = Layout(FRAME, nq=2, nv=2, n_bodies=3, n_devices=0, n_contacts=2)
+HUMANOID = Layout(FRAME, nq=39, nv=38, n_bodies=35, n_devices=2, n_contacts=8)
 
 
 def hello_of(layout: Layout = SMALL, rate_hz: float = 1000.0) -> dict:
@@ -29,9 +29,15 @@ def hello_of(layout: Layout = SMALL, rate_hz: float = 1000.0) -> dict:
 
 
 def frame(tick: int, wall_ns: int | None = None, layout: Layout = SMALL) -> np.ndarray:
-    """A frame whose every word follows from its tick."""
+    """A frame whose every word follows from its tick; it has 0, 1, 2, ... contacts in turn."""
     words = (np.arange(layout.words) * 0.1 + np.sin(tick)).view(np.int64).copy()
     words[: layout.offset["time_s"]] = tick % 1000  # all the integers
+    room = layout.sizes["n_contacts"]
+    words[layout.offset["contacts"]] = contacts = tick % (room + 1)
+    for name in ("contact_body", "contact_point", "contact_force"):
+        if room:
+            begin, width = layout.offset[name], layout.length[name] // room
+            words[begin + contacts * width : begin + room * width] = 0
     words[layout.offset["tick"]] = tick
     words[layout.offset["wall_ns"]] = tick * 1_000_000 if wall_ns is None else wall_ns
     words[layout.offset["state"]] = RUNNING
@@ -53,17 +59,17 @@ def recording(path: Path, words: np.ndarray, layout: Layout = SMALL, per_chunk: 
     if finish:
         writer.close(lost=0)
     else:
-        writer._file.close()
+        writer._out.close()
     return path
 
 
 class Recorder:
     """The recorder's process, with what it says."""
 
-    def __init__(self, ring, file: Path, **more) -> None:
+    def __init__(self, ring, file: Path, fds=(), **more) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "palpate.runtime.recorder"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[ring.fd],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[ring.fd, *fds],
         )  # fmt: skip
         job = {"frame_fd": ring.fd, "path": str(file), "hello": hello_of()} | more
         self.process.stdin.write(json.dumps(job).encode() + b"\n")
@@ -74,6 +80,11 @@ class Recorder:
         line = self.process.stdout.readline()
         assert line, f"the recorder ended with {self.process.wait()}"
         return json.loads(line)
+
+    def tell(self, message: dict) -> None:
+        """One more line on its stdin."""
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
 
     def end(self) -> list[dict]:
         """Close its stdin; all it says until it ends."""

@@ -14,11 +14,11 @@ from palpate.record.export import columns, export
 from palpate.record.reader import Recording
 
 COLUMNS = [
-    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand_body", "edit_mode",
+    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand0.body", "hand1.body", "edit_mode",
     "edit_stage", "contacts", "tick_us",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
-    *(f"{part}_{axis}" for part in ("hand_point", "hand_target", "hand_force", "hand_torque") for axis in "xyz"),
-    "hand_age_s", "granted_J", "residual", "energy_kinetic", "energy_potential", "energy_hand",
+    *(f"hand{k}.{part}_{axis}" for part in ("point", "target", "force", "torque") for k in (0, 1) for axis in "xyz"),
+    "hand0.age_s", "hand1.age_s", "granted_J", "residual", "energy_kinetic", "energy_potential", "energy_hand",
 ]  # fmt: skip
 
 
@@ -37,12 +37,12 @@ def test_csv_has_one_row_a_frame_and_every_bit(tmp_path):
         values = SMALL.unpack(frame)
         first = COLUMNS.index("tick_us")
         assert [int(x) for x in row[1:first]] == [values["tick"], values["wall_ns"], values["state"],
-                                               *values["counters"], values["hand_body"],
+                                               *values["counters"], *values["hand_body"],
                                                values["edit_mode"], values["edit_stage"],
                                                values["contacts"]]  # fmt: skip
         floats = [values["time_s"], values["tick_us"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
-                  *values["hand_point"], *values["hand_target"], *values["hand_force"],
-                  *values["hand_torque"], values["hand_age_s"], values["granted_J"], values["residual"],
+                  *values["hand_point"].ravel(), *values["hand_target"].ravel(), *values["hand_force"].ravel(),
+                  *values["hand_torque"].ravel(), *values["hand_age_s"], values["granted_J"], values["residual"],
                   *values["energy"]]  # fmt: skip
         assert [float(x) for x in (row[0], *row[first:])] == floats  # exactly
     assert rows[3][COLUMNS.index("q.shoulder")] == "0.30000000000000004"
@@ -146,6 +146,6 @@ def test_the_hand_of_a_device_can_be_played_back(tmp_path):
     assert np.array_equal(hand.buttons, np.arange(10, 30) >= 20)
 
 
-def test_without_a_device_there_is_no_hand_to_export(tmp_path):
-    with pytest.raises(RecordError, match="no device was part of this session"):
+def test_without_a_hand_there_is_none_to_export(tmp_path):
+    with pytest.raises(RecordError, match="holds no hands: neither a device nor the page's pointer took part"):
         export(recording(tmp_path / "a.mcap", frames(5)), tmp_path / "hand.csv", "hand")

@@ -196,7 +196,7 @@ def test_damage_stops_the_player_and_not_the_page(tmp_path):
     path = recording(tmp_path / "a.mcap", WORDS[:100])
     data = bytearray(path.read_bytes())
     with Recording(path) as sound:
-        at = sound._contents.chunk_at[3] + 100
+        at = sound.contents.chunk_at[sound._chunks[3]] + 100
     data[at] ^= 0xFF
     path.write_bytes(data)
     with Player(Recording(path), Ring.create(256, SMALL.words), Ring.create(16, EVENTS.words)) as player:
@@ -206,7 +206,7 @@ def test_damage_stops_the_player_and_not_the_page(tmp_path):
 
 
 def test_recordings_that_cannot_be_shown(tmp_path):
-    other = Layout((*FRAME, Field("temperature", "f", (), "[K]")), nq=2, nv=2, n_bodies=3, n_devices=1)
+    other = Layout((*FRAME, Field("temperature", "f", (), "[K]")), nq=2, nv=2, n_bodies=3, n_devices=1, n_contacts=3)
     back = Recording(recording(tmp_path / "a.mcap", frames(5, other), other))
     ring, events = Ring.create(16, SMALL.words), Ring.create(16, EVENTS.words)
     with pytest.raises(RecordError, match=r"of palpate 0\.test, whose frames this version cannot show"):

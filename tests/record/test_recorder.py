@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 from sample_recordings import SMALL, Recorder, frame, frames, hello_of
 
+from palpate import jit
+from palpate.frame import EVENT, HAND, Layout
 from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter
-from palpate.runtime.recorder import CHUNK_S, POLL_S, follow
+from palpate.runtime.recorder import CHUNK_S, PATIENCE_S, POLL_S, SlowDisk, Sources, follow
 from palpate.runtime.ring import Follower, Ring
 
 LOST_AT_MOST_S = 0.1  # by kill -9: the promise
@@ -77,28 +79,33 @@ def test_kill_9_at_random_moments_leaves_whole_frames_and_loses_no_more_than_100
     rng = np.random.default_rng(3)
     producer = Producer(ring)
     producer.start()
-    killed = []  # (file, first frame it should have, when it was killed [ns])
+    killed = []  # (file, first frame it should have, when it was marked and when it was killed [ns])
     for batch in range(4):
         first, paths = ring.head + 1, [tmp_path / f"{batch}-{i}.mcap" for i in range(5)]
         recorders = [start(path, start=first) for path in paths]
         assert [recorder.hear() for recorder in recorders] == [{"recording": str(path)} for path in paths]
         for path, recorder, wait_s in zip(paths, recorders, rng.uniform(0.0, 0.12, 5), strict=True):
+            marked_ns = time.monotonic_ns()
+            recorder.tell({"mark": {"text": "trial", "data": {"answer": 1}, "wall_ns": marked_ns}})
             time.sleep(wait_s)
-            killed.append((path, first, recorder.kill()))
+            killed.append((path, first, marked_ns, recorder.kill()))
     producer.stop()
     published = np.array(producer.published)
     published_ns, kept = published[:, SMALL.offset["wall_ns"]], 0
-    for path, first, killed_ns in killed:
+    for path, first, marked_ns, killed_ns in killed:
         report = recover(path)
         with Recording(report.path) as back:
             words = np.array([*back], dtype=np.int64).reshape(-1, SMALL.words)
+            marks = [(mark.text, mark.data, mark.wall_ns) for mark in back.marks]
+        assert marks in ([], [("trial", {"answer": 1}, marked_ns)])  # whole, or not there
         # nothing is missing in between, nothing is there twice, and every bit is right
         assert np.array_equal(words, published[first - 1 : first - 1 + len(words)])
         # what was published 100 ms before the kill is there; a stop of the whole machine does not count as time
         recent = published_ns[published_ns < killed_ns][-200:]
         stopped_ns = max(int(np.diff(recent, append=killed_ns).max(initial=0)) - 1_000_000, 0)
         must = int(np.sum(published_ns <= killed_ns - LOST_AT_MOST_S * 1e9 - stopped_ns))
-        kept += first - 1 + len(words) >= must
+        old = marked_ns <= killed_ns - LOST_AT_MOST_S * 1e9 - stopped_ns
+        kept += first - 1 + len(words) >= must and len(marks) >= old
         assert report.frames == len(words)
     assert kept > len(killed) // 2
 
@@ -124,7 +131,7 @@ def test_a_frame_is_on_disk_in_time_whenever_the_recorder_looks(ring, tmp_path):
         clock[0] += step
         return False
 
-    follow(Follower(ring, 1), writer, look, lambda **_: None, clock=lambda: clock[0])
+    follow(Sources(Follower(ring, 1), clock=lambda: clock[0]), writer, look, lambda **_: None)
     assert writer.frames == len(published)
     writer.close()
     assert CHUNK_S + 2 * POLL_S <= LOST_AT_MOST_S
@@ -213,7 +220,7 @@ def test_overrun_is_counted_to_the_frame(tmp_path):
             ring.write(frame(published[0]))
         return published[0] > 3000
 
-    follow(follower, writer, look, lambda **message: said.append(message["lost"]), clock=lambda: 0.0)
+    follow(Sources(follower, clock=lambda: 0.0), writer, look, lambda **message: said.append(message["lost"]))
     writer.close(lost=follower.lost)
     ring.close()
     with Recording(tmp_path / "a.mcap") as back:
@@ -259,6 +266,78 @@ def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, 
         assert f"recording stopped: File too large; {path} holds the {back.count} frames" in said
         assert back.whole_bytes == back.file_bytes <= limit
     assert "\n" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
+def test_a_full_disk_stops_the_recording_with_a_message_and_never_the_servo(tmp_path):
+    from palpate.runtime.session import Session
+    from palpate.scenes.arm import arm_at_rest
+
+    with Session(arm_at_rest(), record=tmp_path / "a.mcap") as session:
+        resource.prlimit(session.recorder.process.pid, resource.RLIMIT_FSIZE, (60_000, 60_000))
+        deadline = time.monotonic() + 30
+        while session.recorder is not None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        tick = session.frame()["tick"]
+        while session.frame()["tick"] < tick + 100 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert session.frame()["tick"] >= tick + 100
+    (note,) = [note for note in session.report.notes if "recorder ended" in note]
+    assert "recording stopped: File too large" in note
+    assert "the servo goes on" in note
+    with Recording(tmp_path / "a.mcap") as back:
+        assert back.count > 0
+
+
+@pytest.mark.parametrize(("lost", "stops"), [((0.9,) * 20, True), ((0.3,) * 20, False),
+                                             ((0.9,) * 5 + (0.0,) * 20, False)])  # fmt: skip
+def test_a_disk_that_is_too_slow_for_most_frames_stops_the_recording(lost, stops, tmp_path):
+    """A second of the clock between two looks; in each, 200 frames, of which the ring keeps so many."""
+    ring, clock, looks = Ring.create(1000, SMALL.words), [0.0], iter(lost)
+    writer = FrameWriter(tmp_path / "a.mcap", hello_of())
+    follower = Follower(ring, 1)
+
+    def look(_):
+        share = next(looks, None)
+        if share is None:
+            return True
+        for words in frames(200):
+            ring.write(words)
+        follower.next += round(200 * share)
+        follower.lost += round(200 * share)
+        clock[0] += 1.0
+        return False
+
+    sources = Sources(follower, clock=lambda: clock[0])
+    if stops:
+        with pytest.raises(SlowDisk, match=r"the disk is too slow, 900 of 1000 frames of 5 s were lost"):
+            follow(sources, writer, look, lambda **_: None)
+        assert clock[0] == pytest.approx(2 * PATIENCE_S, abs=1.0)
+    else:
+        follow(sources, writer, look, lambda **_: None)
+    writer.close()
+    ring.close()
+
+
+def test_hands_and_events_are_recorded_as_they_were_sent(ring, start, tmp_path):
+    hand, event = Layout(HAND), Layout(EVENT)
+    hands, events = Ring.create(64, hand.words), Ring.create(64, event.words)
+    recorder = start(tmp_path / "a.mcap", hand_fd=hands.fd, event_fd=events.fd, fds=[hands.fd, events.fd])
+    recorder.hear()
+    sent = [hand.pack(sent_ns=1000 + k, hand=k % 2, body=k, target=(k, 0.1, 0.2), damping=0.5) for k in range(20)]
+    asked = [event.pack(kind=k, value=0.25 * k) for k in range(1, 5)]
+    for message in sent:
+        hands.write(message)
+    for message in asked:
+        events.write(message)
+    ring.write(frame(1))
+    assert recorder.end() == [{"done": {"frames": 1, "lost": 0, "seconds": 0.0}}]
+    with Recording(tmp_path / "a.mcap") as back:
+        assert np.array_equal(back.hands, sent)
+        assert np.array_equal(back.events, asked)
+    for extra in (hands, events):
+        extra.close()
 
 
 @pytest.mark.parametrize(("change", "expected"), [

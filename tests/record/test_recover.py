@@ -40,13 +40,21 @@ def saved(path):
     return words, report
 
 
+def frame_chunks(data):
+    """(begin, end) of the chunks that hold frames [bytes]."""
+    found = scan(data)
+    ours = {place for place, number in zip(found.index_chunk, found.index_channel, strict=True) if number == 1}
+    return [(found.chunk_at[i], found.chunk_at[i] + found.chunk_length[i]) for i in sorted(ours)]
+
+
 @settings(max_examples=150, deadline=None)
-@given(st.integers(0, 40_000))
+@given(st.integers(0, 60_000))
 @example(0)
 @example(8)
-@example(40_000)
+@example(60_000)
 def test_cut_anywhere_a_prefix_is_saved(folder, cut):
     data = (folder / "whole.mcap").read_bytes()
+    chunks = frame_chunks(data)
     path, data = folder / "cut.mcap", data[: cut % (len(data) + 1)]
     path.write_bytes(data)
     try:
@@ -59,15 +67,14 @@ def test_cut_anywhere_a_prefix_is_saved(folder, cut):
     assert path.read_bytes() == data
     # rigorous: exactly the frames of the chunks that lie within, and exactly the bytes after the last whole record
     found = scan(data)
-    assert len(words) == 6 * len(found.chunk_at)
+    assert len(words) == 6 * sum(end <= len(data) for _, end in chunks)
     assert report.lost_bytes == (0 if found.finished else len(data) - found.whole)
 
 
 def test_every_cut_around_the_end_of_a_chunk(folder):
     """Between a chunk and its index, too: all frames of the chunk are saved."""
     data = (folder / "whole.mcap").read_bytes()
-    found, path = scan(data), folder / "edge.mcap"
-    ends = [at + length for at, length in zip(found.chunk_at, found.chunk_length, strict=True)]
+    path, ends = folder / "edge.mcap", [end for _, end in frame_chunks(data)]
     for number in (0, 4, 9):
         for cut in range(ends[number] - 2, ends[number] + 12):
             path.write_bytes(data[:cut])
@@ -75,8 +82,8 @@ def test_every_cut_around_the_end_of_a_chunk(folder):
             assert np.array_equal(words, WORDS[: 6 * (number + (cut >= ends[number]))])
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 40_000), st.integers(1, 255))
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 60_000), st.integers(1, 255))
 def test_a_changed_byte_never_gives_wrong_frames(folder, at, change):
     path, data = folder / "changed.mcap", bytearray((folder / "whole.mcap").read_bytes())
     begin = scan(bytes(data)).chunk_at[0]  # what lies before it is not checked, and could only be another scene
@@ -90,12 +97,12 @@ def test_a_changed_byte_never_gives_wrong_frames(folder, at, change):
 
 def test_a_damaged_chunk_is_left_out_and_the_rest_is_saved(folder):
     data = (folder / "whole.mcap").read_bytes()
-    found, path = scan(data), folder / "damaged.mcap"
-    middle = found.chunk_at[5] + found.chunk_length[5] // 2
+    path, (begin, end) = folder / "damaged.mcap", frame_chunks(data)[5]
+    middle = (begin + end) // 2
     path.write_bytes(data[:middle] + bytes([data[middle] ^ 0xFF]) + data[middle + 1 :])
     words, report = saved(path)
     assert np.array_equal(words, np.concatenate((WORDS[:30], WORDS[36:])))
-    assert report.lost_bytes == found.chunk_length[5]
+    assert report.lost_bytes == end - begin
 
 
 def test_the_saved_file_is_proper_and_the_crashed_one_stays(tmp_path):
@@ -107,9 +114,10 @@ def test_the_saved_file_is_proper_and_the_crashed_one_stays(tmp_path):
     assert report.path == tmp_path / "run.1.recovered.mcap"
     assert (report.frames, report.seconds, report.lost_bytes) == (60, 0.059, 0)
     assert path.read_bytes() == before
-    assert told == [1 / 3, 2 / 3, 1.0]
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     with open(report.path, "rb") as file:
-        assert mcap.reader.make_reader(file).get_summary().statistics.message_count == 60
+        assert mcap.reader.make_reader(file).get_summary().statistics.channel_message_counts[1] == 60
     with Recording(path) as crashed, Recording(report.path) as back:
         assert np.array_equal([*back], WORDS)
         assert back.hello == crashed.hello
@@ -149,23 +157,24 @@ class Disk:
 
 
 def test_a_full_disk_leaves_whole_chunks_and_a_summary_if_it_fits(tmp_path):
-    data = recording(tmp_path / "whole.mcap", WORDS, per_chunk=20).read_bytes()
+    words = frames(900)
+    data = recording(tmp_path / "whole.mcap", words, per_chunk=300).read_bytes()
     finished = []
-    for room in range(scan(data).chunk_at[0], len(data), 397):
+    for room in range(scan(data).chunk_at[0], len(data), 9001):
         path = tmp_path / f"{room}.mcap"
         writer = FrameWriter(path, hello_of())
-        writer._file = Disk(writer._file, room)
+        writer._out._file = Disk(writer._out._file, room)
         with pytest.raises(OSError, match="No space"):  # noqa: PT012
-            for begin in range(0, 60, 20):
-                writer.add(WORDS[begin : begin + 20])
+            for begin in range(0, 900, 300):
+                writer.add(words[begin : begin + 300])
                 writer.flush()
             writer.close(lost=0)
         with contextlib.suppress(OSError):
             writer.close(lost=0)
-        assert writer._file.closed
+        assert writer._out.closed
         with Recording(path) as back:
             assert back.count == writer.frames
-            assert np.array_equal([*back], WORDS[: back.count]) or back.count == 0
+            assert np.array_equal([*back], words[: back.count]) or back.count == 0
             assert back.whole_bytes == back.file_bytes  # nothing torn at its end
             finished.append(back.finished)
     assert any(finished)

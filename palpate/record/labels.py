@@ -1,0 +1,62 @@
+"""What each number of a frame is called: columns of CSV and Parquet, and names in a viewer's plots."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field, Layout
+
+FIRST = ("time_s", "tick", "wall_ns", "state")  # columns that come first
+DERIVED = ("pose", "lateness", "contact_body", "contact_point", "contact_force")  # long, or follow from the rest
+AXES = ("x", "y", "z")
+ENERGIES = ("kinetic", "potential", "hand")
+POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+OWNERS = ("hand", "device", "contact")  # whose fields have a row for each
+PARTS = {"counters": DEVICE_COUNTERS, "energy": DEVICE_PORTS, "quaternion": tuple("wxyz"), "contact_body": ("a", "b")}
+
+
+class Column(NamedTuple):
+    """One number: which word of a frame, and what it is called and is."""
+
+    name: str
+    word: int
+    kind: str  # "i" int64, "f" float64
+
+
+def columns(layout: Layout, hello: dict[str, Any], everything: bool = False) -> list[Column]:
+    """The columns of a frame: FIRST, then its fields in their order; DERIVED only if everything is asked for."""
+    fields = {field.name: field for field in layout.fields}
+    names = [*FIRST, *(n for n in fields if n not in FIRST and (everything or n not in DERIVED))]
+    return [
+        Column(label, layout.offset[name] + i, fields[name].kind)
+        for name in names
+        for i, label in enumerate(labels(layout, hello, fields[name]))
+    ]
+
+
+def labels(layout: Layout, hello: dict[str, Any], field: Field) -> list[str]:
+    """What the numbers of one field are called: q.shoulder, counter.late, hand0.force_x, device1.held, ..."""
+    name, n = field.name, layout.length[field.name]
+    if not field.shape:
+        return [name]
+    if name in ("q", "plan_q", "v", "tau") and len(hello.get("joints", ())) == n:
+        return [f"{name}.{joint}" for joint in hello["joints"]]
+    if name == "counters" and len(hello.get("counters", ())) == n:
+        return [f"counter.{counter}" for counter in hello["counters"]]
+    if name == "pose" and 7 * len(hello.get("bodies", ())) == n:
+        return [f"pose.{body['name']}.{part}" for body in hello["bodies"] for part in POSE]
+    if name == "energy" and n == len(ENERGIES):
+        return [f"energy_{part}" for part in ENERGIES]
+    owner = next((owner for owner in OWNERS if name.startswith(f"{owner}_")), None)
+    if owner is not None:
+        return [f"{owner}{k}.{part}" for k in range(layout.shape[name][0]) for part in _of_one(layout, name, owner)]
+    return [f"{name}.{i}" for i in range(n)]
+
+
+def _of_one(layout: Layout, name: str, owner: str) -> list[str]:
+    """What the numbers of one hand, device or contact are called, in a field that has a row for each."""
+    what, shape = name.removeprefix(f"{owner}_"), layout.shape[name]
+    if len(shape) == 1:
+        return [what]
+    parts = PARTS.get(name, PARTS.get(what, AXES))
+    return [f"{what}_{part}" for part in (parts if len(parts) == shape[1] else range(shape[1]))]
