@@ -1,16 +1,20 @@
 // The page's end of the socket (socket.ts, in a worker): what comes in goes to the store.
 
 import { Layout } from "./decode";
-import type { ClientMessage, EventKind, Hello, Status } from "./protocol";
+import type { Answer, ClientMessage, EventKind, Hello, Status, Told } from "./protocol";
 import type { Arrived, News, Order } from "./socket";
 import type { Store } from "./state";
 
 const STIR_MS = 100; // sign of life to the worker
 const HIDDEN_MS = 1000; // how often a page that draws nothing takes a frame
+/** Why a request came to nothing when palpate is not there. */
+export const LOST = "the connection was lost";
 
 export class Connection {
   private readonly worker = new Worker(new URL("./socket.worker.ts", import.meta.url), { type: "module" });
   private layout: Layout | null = null;
+  private requests = 0;
+  private readonly waiting = new Map<number, { resolve: (answer: unknown) => void; reject: (why: Error) => void }>();
 
   constructor(private readonly store: Store) {
     this.worker.onmessage = (event: MessageEvent<News>) => this.hear(event.data);
@@ -29,6 +33,19 @@ export class Connection {
     this.send({ type: "event", kind, value });
   }
 
+  /** Put an obstacle somewhere: position [m] and quaternion (w, x, y, z). */
+  place(body: number, placement: number[]): void {
+    this.send({ type: "event", kind: "place", value: 0, body, placement });
+  }
+
+  /** Something that takes longer than a tick; rejects with one line if it could not be done. */
+  request<T>(what: string, more: Record<string, unknown> = {}): Promise<T> {
+    if (this.store.get("connection") !== "open") return Promise.reject(new Error(LOST));
+    const id = ++this.requests;
+    this.send({ type: "request", id, what, ...more });
+    return new Promise((resolve, reject) => this.waiting.set(id, { resolve: resolve as (answer: unknown) => void, reject }));
+  }
+
   private order(order: Order): void {
     this.worker.postMessage(order);
   }
@@ -39,15 +56,19 @@ export class Connection {
     else this.lose();
   }
 
-  private understand(said: Hello | Status): void {
+  private understand(said: Hello | Status | Answer | Told): void {
+    if (said.type === "answer") return this.answer(said);
+    if (said.type === "told") return;
     if (said.type === "status") {
       this.store.set("taken", said.taken);
+      this.store.set("status", said);
       return;
     }
     const layout = new Layout(said.sizes);
     this.layout = layout.agrees(said.frame) ? layout : null;
     if (this.layout) {
       this.store.set("frame", null);
+      this.store.set("loading", "");
       this.store.set("hello", said);
     }
     this.store.set("connection", this.layout ? "open" : "other-version");
@@ -68,9 +89,19 @@ export class Connection {
     const picture = requestAnimationFrame(next);
   }
 
+  private answer(said: Answer): void {
+    const asked = this.waiting.get(said.id);
+    this.waiting.delete(said.id);
+    if (said.ok) asked?.resolve(said);
+    else asked?.reject(new Error(said.error ?? "it could not be done"));
+  }
+
   private lose(): void {
     this.layout = null;
+    for (const { reject } of this.waiting.values()) reject(new Error(LOST));
+    this.waiting.clear();
     this.store.set("taken", false);
+    this.store.set("status", null);
     if (this.store.get("connection") !== "other-version") this.store.set("connection", "lost");
   }
 }

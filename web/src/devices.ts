@@ -56,9 +56,10 @@ export function share(force_N: number, limit_N: number): number {
   return limit_N > 0 ? force_N / limit_N : 0;
 }
 
-/** The largest force of all: of the pointer on its body, or of a device on its hand [N]. */
+/** The largest force of all: of one of the page's hands on its body, or of a device on its hand [N]. */
 export function largestForce(frame: Frame): number {
-  return Math.max(norm(frame.hand_force), ...frame.device_age_s.map((_, k) => norm(row(frame.device_force, k, 3))));
+  const hands = [0, 1].map((k) => norm(row(frame.hand_force, k, 3)));
+  return Math.max(...hands, ...frame.device_age_s.map((_, k) => norm(row(frame.device_force, k, 3))));
 }
 
 /** "phantom-premium-1.5: 2.1 N, on" */

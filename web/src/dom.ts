@@ -23,7 +23,10 @@ export function cssColor(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
+/** Tells everybody who draws with colours of the style sheet that they are others now (panels/theme.ts). */
+export const SCHEME_CHANGE = "palpate-scheme";
+
 /** Calls back when light becomes dark or the other way round. */
 export function onSchemeChange(listener: () => void): void {
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", listener);
+  window.addEventListener(SCHEME_CHANGE, listener);
 }

@@ -3,7 +3,7 @@
 export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "capped", "clamped", "rate_limited", "events_lost", "contacts_lost", "ran_out", "watchdog", "link_stale", "link_silent"] as const;
 export const LATENESS_EDGES_US = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] as const;
 export const STATES = {"PAUSED": 0, "RUNNING": 1, "FAULT": 2} as const;
-export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode"] as const;
+export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode", "place", "gravity", "friction"] as const;
 
 /** One field of a message: all int64 fields come first, then all float64 fields, each in this order. */
 export interface Field {
@@ -18,10 +18,11 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "state", "kind": "i", "shape": []},
   {"name": "counters", "kind": "i", "shape": [13]},
   {"name": "lateness", "kind": "i", "shape": [14]},
-  {"name": "hand_body", "kind": "i", "shape": []},
+  {"name": "hand_body", "kind": "i", "shape": [2]},
   {"name": "edit_mode", "kind": "i", "shape": []},
   {"name": "edit_stage", "kind": "i", "shape": []},
   {"name": "contacts", "kind": "i", "shape": []},
+  {"name": "contact_body", "kind": "i", "shape": ["n_contacts", 2]},
   {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
@@ -33,11 +34,11 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "tau", "kind": "f", "shape": ["nv"]},
   {"name": "plan_q", "kind": "f", "shape": ["nq"]},
   {"name": "pose", "kind": "f", "shape": ["n_bodies", 7]},
-  {"name": "hand_point", "kind": "f", "shape": [3]},
-  {"name": "hand_target", "kind": "f", "shape": [3]},
-  {"name": "hand_force", "kind": "f", "shape": [3]},
-  {"name": "hand_torque", "kind": "f", "shape": [3]},
-  {"name": "hand_age_s", "kind": "f", "shape": []},
+  {"name": "hand_point", "kind": "f", "shape": [2, 3]},
+  {"name": "hand_target", "kind": "f", "shape": [2, 3]},
+  {"name": "hand_force", "kind": "f", "shape": [2, 3]},
+  {"name": "hand_torque", "kind": "f", "shape": [2, 3]},
+  {"name": "hand_age_s", "kind": "f", "shape": [2]},
   {"name": "granted_J", "kind": "f", "shape": []},
   {"name": "device_position", "kind": "f", "shape": ["n_devices", 3]},
   {"name": "device_quaternion", "kind": "f", "shape": ["n_devices", 4]},
@@ -47,6 +48,8 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "device_body_force", "kind": "f", "shape": ["n_devices", 3]},
   {"name": "device_age_s", "kind": "f", "shape": ["n_devices"]},
   {"name": "device_energy", "kind": "f", "shape": ["n_devices", 4]},
+  {"name": "contact_point", "kind": "f", "shape": ["n_contacts", 3]},
+  {"name": "contact_force", "kind": "f", "shape": ["n_contacts", 3]},
   {"name": "residual", "kind": "f", "shape": []},
   {"name": "energy", "kind": "f", "shape": [3]},
 ];
@@ -63,14 +66,16 @@ export interface Frame {
   counters: number[];
   /** ticks by how late they began */
   lateness: number[];
-  /** body that the hand holds, 0: none */
-  hand_body: number;
+  /** body that each hand holds, 0: none */
+  hand_body: number[];
   /** what a touch does to the plan: wait, hold, resume, blend, teach */
   edit_mode: number;
   /** of the motion: planned, touched, edited, ended */
   edit_stage: number;
   /** contact points solved in the tick before this one */
   contacts: number;
+  /** the two bodies of each contact, as far as there is room */
+  contact_body: number[];
   /** body that each device holds, 0: none */
   device_held: number[];
   /** of its guard: engaging, rising, on, slowed, late, fault */
@@ -102,7 +107,7 @@ export interface Frame {
   /** torque on the body from the hand, world [N m] */
   hand_torque: Float64Array;
   /** from the hand's sample to this force [s] */
-  hand_age_s: number;
+  hand_age_s: Float64Array;
   /** energy granted to a hand at the other end of a link so far [J] */
   granted_J: number;
   /** where each device's hand is, world [m] */
@@ -121,8 +126,12 @@ export interface Frame {
   device_age_s: Float64Array;
   /** absorbed at each of DEVICE_PORTS so far [J] */
   device_energy: Float64Array;
+  /** of each contact, world [m] */
+  contact_point: Float64Array;
+  /** on the second of its bodies, world [N] */
+  contact_force: Float64Array;
   /** of the contact solver in the tick before, relative to the largest impulse */
   residual: number;
-  /** kinetic, potential, work of the hand so far [J] */
+  /** kinetic, potential, work of the hands so far [J] */
   energy: Float64Array;
 }

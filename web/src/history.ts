@@ -7,6 +7,7 @@ export class History {
   constructor(
     width: number,
     private readonly span_s: number,
+    private readonly leap_s = span_s, // a longer step of time is a seek, not a motion
   ) {
     this.columns = Array.from({ length: width }, () => []);
   }
@@ -15,7 +16,7 @@ export class History {
   push(time_s: number, values: ArrayLike<number>): void {
     const last = this.times.at(-1);
     if (last !== undefined && time_s === last) return;
-    if (last !== undefined && (time_s < last || time_s > last + this.span_s)) this.clear();
+    if (last !== undefined && (time_s < last || time_s > last + this.leap_s)) this.clear();
     this.times.push(time_s);
     this.columns.forEach((column, i) => column.push(values[i] ?? 0));
     // one sample beyond the left edge stays, so that lines reach it

@@ -5,10 +5,21 @@ import { norm } from "./decode";
 import { el } from "./dom";
 import type { Frame } from "./frame.gen";
 import { Hand } from "./hand";
+import { Controls } from "./panels/controls";
+import { Edit } from "./panels/edit";
+import { Folding } from "./panels/folding";
+import { headsetPart } from "./panels/headset";
 import { Header } from "./panels/header";
+import { Help } from "./panels/help";
+import { Keys } from "./panels/keys";
+import { Marker } from "./panels/marker";
 import { Notices } from "./panels/notices";
 import { Plots } from "./panels/plots";
+import { Scenes } from "./panels/scenes";
+import { Theme } from "./panels/theme";
 import { Transport } from "./panels/transport";
+import type { Vector3 } from "./protocol";
+import { Rumble } from "./rumble";
 import { hasWebGL } from "./scene/quality";
 import { SceneView } from "./scene/view";
 import { Store } from "./state";
@@ -33,41 +44,70 @@ declare global {
 const NARROW = matchMedia("(max-width: 760px)");
 
 function start(app: HTMLElement): void {
+  const theme = new Theme();
   const store = new Store();
-  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const keys = new Keys();
   const connection = new Connection(store);
   const stage = el("div", { class: "stage" });
-  const header = new Header(store);
-  const plots = new Plots(store);
-  const notices = new Notices(store);
   let view: SceneView | null = null;
-  const transport = new Transport(store, connection, {
-    fit: () => view?.fit(),
-    togglePlots: () => {
-      app.classList.toggle("plots-folded");
-      view?.resize();
+
+  const transport = new Transport(store, connection, keys, { fit: () => view?.fit(), toggle: (panel) => folding.toggle(panel) });
+  const help = new Help(keys);
+  const scenes = new Scenes(store, connection, keys);
+  const header = new Header(store, keys, { scenes: () => scenes.open(), help: () => help.open() });
+  const plots = new Plots(store, keys);
+  const notices = new Notices(store, connection, keys);
+  const marker = new Marker(connection, keys, () => folding.put("controls", true));
+  const looks = {
+    lookFrom: (name: "perspective" | "front" | "side" | "top") => view?.lookFrom(name),
+    showContacts: (on: boolean) => view && (view.showContacts = on),
+    lightsOff: (on: boolean) => {
+      app.classList.toggle("lights-off", on);
+      theme.lightsOff(on);
+      if (view) view.dark = on;
     },
+  };
+  const headset = headsetPart(keys, async () => view?.enterXR());
+  const controls = new Controls(store, connection, keys, theme, looks, marker.root, headset);
+  const middle = (): Vector3 | null => (view ? (view.controls.target.toArray() as Vector3) : null);
+  const edit = new Edit(store, connection, keys, middle, (plan, motion) => view?.showPaths(plan, motion));
+  const side = el("div", { class: "side" }, edit.root, controls.root);
+  app.append(stage, header.root, side, plots.root, notices.root, transport.root, scenes.root.element, help.root.element);
+
+  const folding = new Folding(app, NARROW, (panels) => {
+    for (const { name, open, there } of panels) transport.tell(name, open, there);
+    if (NARROW.matches) view?.fit(true); // a sheet takes half the height
+    else view?.resize();
   });
-  app.classList.toggle("plots-folded", NARROW.matches);
-  app.append(stage, header.root, plots.root, notices.root, transport.root);
+  store.on("hello", () => folding.offer("edit", edit.useful));
+  keys.listen();
 
   /** The part of the stage that panels leave free. */
   const clear = (): DOMRect => {
     const box = stage.getBoundingClientRect();
-    const open = !app.classList.contains("plots-folded");
-    const panel = plots.root.getBoundingClientRect();
-    const right = open && !NARROW.matches && panel.width > 0 ? panel.left : box.right;
-    const notice = notices.root.getBoundingClientRect(); // above the buttons, or, if narrow, below the header
-    const told = notice.height > 0;
-    const over = told && !NARROW.matches ? notice.top : transport.root.getBoundingClientRect().top;
-    const bottom = open && NARROW.matches && panel.height > 0 ? panel.top : over;
-    const top = told && NARROW.matches ? notice.bottom : header.root.getBoundingClientRect().bottom;
-    return new DOMRect(box.left, top, right - box.left, Math.max(50, bottom - top));
+    const [left, right, notice] = [side, plots.root, notices.root].map((part) => part.getBoundingClientRect()) as [DOMRect, DOMRect, DOMRect];
+    const under = header.root.getBoundingClientRect().bottom;
+    const over = transport.root.getBoundingClientRect().top;
+    if (NARROW.matches) {
+      const sheet = Math.min(...[left, right].filter(({ height }) => height > 0).map(({ top }) => top), over);
+      const top = notice.height > 0 ? notice.bottom : under; // notices are below the header, if narrow
+      return new DOMRect(box.left, top, box.width, Math.max(50, sheet - top));
+    }
+    const from = left.width > 0 ? left.right : box.left;
+    const to = right.width > 0 ? right.left : box.right;
+    const bottom = notice.height > 0 ? notice.top : over; // notices are above the buttons
+    const top = left.width > 0 ? box.top : under; // beside the panels, the scene has all the height
+    return new DOMRect(from, top, Math.max(50, to - from), Math.max(50, bottom - top));
   };
 
   if (hasWebGL()) {
     view = new SceneView(stage, store, clear);
-    new Hand(stage, view, store, (message) => connection.send(message), notices.grabbed);
+    new Rumble(store);
+    const hand = new Hand(stage, view, store, (message) => connection.send(message), notices.grabbed);
+    store.on("touch", ({ mode, stiffness_N_m, damping }) => {
+      hand.mode = mode;
+      hand.feel(stiffness_N_m, damping);
+    });
   } else {
     const text = "This browser cannot draw the scene: WebGL 2 is off or missing. Turn on hardware acceleration in its settings, or use a current Firefox, Chrome, Edge or Safari. Plots and buttons work all the same.";
     stage.append(el("p", { class: "message" }, text));
@@ -83,7 +123,7 @@ function start(app: HTMLElement): void {
     hovered: () => (store.get("hovered") ? store.bodyName(store.get("hovered")) : ""),
     held: () => (store.get("held") ? store.bodyName(store.get("held")) : ""),
   };
-  connection.open(`${scheme}://${location.host}/ws`);
+  connection.open(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
 }
 
 start(document.getElementById("app")!);

@@ -14,12 +14,30 @@ export interface Shape {
   quaternion: Quaternion;
   color: [number, number, number, number] | null;
   role: "both" | "visual" | "collision";
+  mesh?: number | null; // of a mesh: its triangles are at /mesh/NUMBER (palpate/runtime/meshes.py)
 }
 
 export interface Body {
   name: string;
   touchable: boolean;
+  movable?: boolean; // an obstacle: "place" puts it elsewhere
+  spare?: boolean; // an obstacle that waits far below (z < -50 m) until it is added
   shapes: Shape[];
+}
+
+/** A scene to choose. */
+export interface SceneCard {
+  name: string;
+  about: string;
+}
+
+/** A motion as the session tells it (palpate/runtime/desk.py). */
+export interface Motion {
+  duration_s: number;
+  path: Vector3[]; // of the tool, empty if there is none
+  clearance_m: Record<string, number>; // smallest gap to each obstacle
+  wrong: string[]; // in plain words: limits, collisions
+  fastest: number; // [rad/s]
 }
 
 /** A coordinate that is one angle or one length. */
@@ -31,6 +49,7 @@ export interface Axis {
 }
 
 export interface Sizes {
+  n_contacts: number;
   nq: number;
   nv: number;
   n_bodies: number;
@@ -64,22 +83,66 @@ export interface Hello {
   hand: { stiffness_N_m: number; force_limit_N: number };
   devices?: Device[]; // missing in old recordings, as is
   edit_modes?: string[]; // what a touch can do to the plan; empty if there is none
+  tool?: string | null; // body whose path is planned
+  obstacles?: string[];
+  scenes?: SceneCard[];
   frame: DescribedField[];
   path: Vector3[];
   duration_s?: number;
+  marks?: Mark[]; // of a recording
 }
 
-/** holder: this page holds the hand; taken: another page does; dropped: messages of ours that made no sense. */
+/** Something worth finding again in a recording. */
+export interface Mark {
+  time_s: number;
+  text: string;
+}
+
+/** holder: this page has the hands; taken: another page does; asked: another page asks for ours; asking: we ask;
+ *  pages: how many are open; dropped: messages of ours that made no sense. */
 export interface Status {
   type: "status";
   dropped: number;
   holder: boolean;
   taken: boolean;
+  asked: boolean;
+  asking: boolean;
+  pages: number;
+}
+
+/** The session's answer to a request, or, without an id, something told to all pages. */
+export interface Answer {
+  type: "answer";
+  id: number;
+  ok: boolean;
+  error?: string;
+  [more: string]: unknown;
+}
+
+export interface Told {
+  type: "told";
+  [more: string]: unknown;
 }
 
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 export type ClientMessage =
-  | { type: "hand"; body: number; at_body: Vector3; target: Vector3; stiffness: number }
-  | { type: "release" }
-  | { type: "event"; kind: EventKind; value: number };
+  | HandMessage
+  | { type: "release"; hand?: number }
+  | { type: "take" }
+  | { type: "give" }
+  | { type: "event"; kind: EventKind; value: number; body?: number; placement?: number[] }
+  | { type: "request"; id: number; what: string; [more: string]: unknown };
+
+/** A hand that pulls at a point of a body, or presses on its surface there with a tip at `target`. */
+export interface HandMessage {
+  type: "hand";
+  hand?: 0 | 1;
+  kind?: "pull" | "press";
+  body: number;
+  at_body: Vector3;
+  target: Vector3;
+  stiffness: number;
+  damping?: number; // times critical
+  normal?: Vector3; // of the surface, outward, body axes; of a press
+}

@@ -1,7 +1,7 @@
-// The one socket. It lives in a worker: there a busy page cannot keep it from telling the servo that the hand still
-// holds, and a page that is slow to draw gets the newest frame, never a queue of old ones.
+// The one socket. It lives in a worker: there a busy page cannot keep it from telling the servo that the hands still
+// hold, and a page that is slow to draw gets the newest frame, never a queue of old ones.
 
-import type { ClientMessage, Hello, Status } from "./protocol";
+import type { Answer, ClientMessage, Hello, Status, Told } from "./protocol";
 
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
@@ -12,12 +12,18 @@ export const FROZEN_MS = 500; // a page that has not stirred for so long is not 
 export type Order = { do: "open"; url: string } | { do: "send"; message: ClientMessage } | { do: "stir" } | { do: "next" };
 
 /** Worker to page. After a frame the page asks for the "next". */
-export type News = { lost: true } | { said: Hello | Status } | Arrived;
+export type News = { lost: true } | { said: Hello | Status | Answer | Told } | Arrived;
 
 /** A frame and when it came, by the clock of the system [ms]. */
 export interface Arrived {
   frame: ArrayBuffer;
   at: number;
+}
+
+/** What one hand holds, and when that was last said. */
+interface Hold {
+  text: string;
+  sent: number;
 }
 
 /** How long to wait before the n-th try (from 0) [ms]. */
@@ -28,8 +34,7 @@ export function retryDelay(n: number): number {
 export class Socket {
   private socket: WebSocket | null = null;
   private tries = 0;
-  private hold: string | null = null; // the latest "hand", as text
-  private sent = 0; // when it was last sent
+  private readonly holds = new Map<number, Hold>(); // by the number of the hand
   private stirred = 0; // when the page last gave a sign of life
   private waiting: Arrived | null = null; // newest frame that the page has not asked for yet
   private pageBusy = false;
@@ -47,10 +52,16 @@ export class Socket {
     else if (order.do === "next") this.next();
   }
 
-  /** To be called every HEARTBEAT_MS: says again what the hand holds, unless the page is frozen: then the servo lets go. */
+  /** To be called every HEARTBEAT_MS: says again what each hand holds, unless the page is frozen: then the servo lets go. */
   beat(): void {
-    const alive = this.now() - this.stirred < FROZEN_MS;
-    if (this.hold !== null && alive && this.now() - this.sent > 0.8 * HEARTBEAT_MS) this.write(this.hold);
+    const now = this.now();
+    if (now - this.stirred >= FROZEN_MS) return;
+    for (const hold of this.holds.values()) {
+      if (now - hold.sent > 0.8 * HEARTBEAT_MS) {
+        hold.sent = now;
+        this.write(hold.text);
+      }
+    }
   }
 
   private open(url: string): void {
@@ -58,11 +69,12 @@ export class Socket {
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
       this.tries = 0;
-      if (typeof event.data === "string") this.post({ said: JSON.parse(event.data) as Hello | Status });
+      if (typeof event.data === "string") this.post({ said: JSON.parse(event.data) as Hello | Status | Answer | Told });
       else this.show({ frame: event.data, at: this.now() });
     };
     socket.onclose = () => {
-      this.socket = this.hold = this.waiting = null;
+      this.socket = this.waiting = null;
+      this.holds.clear();
       this.post({ lost: true });
       setTimeout(() => this.open(url), retryDelay(this.tries++));
     };
@@ -71,15 +83,15 @@ export class Socket {
 
   private send(message: ClientMessage): void {
     const text = JSON.stringify(message);
-    if (message.type === "hand") this.hold = text;
-    if (message.type === "release") this.hold = null;
+    if (message.type === "hand") this.holds.set(message.hand ?? 0, { text, sent: this.now() });
+    if (message.type === "release" && message.hand === undefined) this.holds.clear();
+    else if (message.type === "release") this.holds.delete(message.hand!);
     this.write(text);
   }
 
   private write(text: string): void {
     if (this.socket?.readyState !== 1) return; // 1: open
     this.socket.send(text);
-    this.sent = this.now();
   }
 
   private show(arrived: Arrived): void {

@@ -1,7 +1,7 @@
 // What the page knows, in one place. Views read it and are told what changed; they do not talk to each other.
 
 import type { Frame } from "./frame.gen";
-import type { Hello } from "./protocol";
+import type { Hello, Status } from "./protocol";
 
 export type Connection = "connecting" | "open" | "lost" | "other-version";
 
@@ -12,14 +12,27 @@ export interface State {
   arrived: number; // when the frame came, as performance.now() counts [ms]
   hovered: number; // body under the pointer, 0: none
   held: number; // body in our hand, 0: none
-  taken: boolean; // another page has the hand
+  taken: boolean; // another page has the hands
+  status: Status | null; // who has them, and who asks
+  loading: string; // the scene that was asked for and is not there yet, "": none
+  touch: Touch; // how our hands touch
 }
+
+/** How our hands touch; the servo has the last word. */
+export interface Touch {
+  mode: "pull" | "press";
+  stiffness_N_m: number | null; // null: as the scene proposes
+  damping: number; // times critical
+}
+
+export const USUAL_TOUCH: Touch = { mode: "pull", stiffness_N_m: null, damping: 1 };
 
 type Listener<K extends keyof State> = (value: State[K]) => void;
 
 export class Store {
   private readonly state: State = {
-    connection: "connecting", hello: null, frame: null, arrived: 0, hovered: 0, held: 0, taken: false,
+    connection: "connecting", hello: null, frame: null, arrived: 0, hovered: 0, held: 0, taken: false, status: null,
+    loading: "", touch: USUAL_TOUCH,
   };
   private readonly listeners: { [K in keyof State]?: Listener<K>[] } = {};
 

@@ -112,7 +112,7 @@ test("two hundred solids of four kinds are four meshes, and a touch knows which 
   expect(bodies.pick(ray([7, -3, 0], [7, 0, 0]))?.point.y).toBeGreaterThan(4);
 });
 
-test("one body is tinted at a time, the others keep their colours", () => {
+test("what is held is tinted, the others keep their colours, and it gets its own back", () => {
   const bodies = crowd(8);
   const color = (body: number): THREE.Color => {
     const out = new THREE.Color();
@@ -120,10 +120,10 @@ test("one body is tinted at a time, the others keep their colours", () => {
     return out;
   };
   const before = [color(4), color(5)];
-  bodies.highlight(4, 0.5);
+  bodies.highlight(new Map([[4, 0.5]]));
   expect(color(4).b).toBeGreaterThan(0.4);
   expect(color(5).equals(before[1]!)).toBe(true);
-  bodies.highlight(0, 0);
+  bodies.highlight(new Map([[6, 0.5]]));
   expect(color(4).equals(before[0]!)).toBe(true);
 });
 
@@ -134,4 +134,72 @@ test("what is only touched is not drawn, nor is what the page does not know", ()
   const bodies = make([foot, other], [[0, 0, 0, 1, 0, 0, 0], [1, 0, 0, 1, 0, 0, 0]]);
   expect(meshes(bodies).map((mesh) => mesh.count)).toEqual([1]);
   expect(bodies.center(1).x).toBe(1);
+});
+
+test("what is drawn of a wall has level edges, however the plane is turned about its normal", () => {
+  const wall: Body = { name: "wall", touchable: false, shapes: [PLANE] };
+  const [about, roll] = [new THREE.Quaternion(0, -H, 0, H), new THREE.Quaternion().setFromAxisAngle(new THREE.Vector3(0, 0, 1), 0.4)];
+  const q = about.multiply(roll); // looks to -x
+  const bodies = make([wall], [[1, 0, 0, q.w, q.x, q.y, q.z]]);
+  const front = bodies.planes.fronts()[0]!;
+  const edge = new THREE.Vector3(1, 0, 0).transformDirection(front.matrixWorld);
+  expect(Math.abs(edge.z)).toBeLessThan(1e-6);
+  expect(Math.abs(edge.y)).toBeCloseTo(1);
+});
+
+const REST = [0, 0, 0, 1, 0, 0, 0];
+
+test("what is hit has an outward normal, also of shapes that are scaled and bodies that are turned", () => {
+  const slab: Body = { name: "slab", touchable: true, shapes: [{ ...SHAPE, kind: "box", size: [2, 0.1, 0.5] }] };
+  const bodies = make([slab], [[0, 0, 0, H, 0, 0, H]]); // its y is now -x
+  const found = bodies.pick(ray([-3, 0.4, 0], [0, 0.4, 0]))!;
+  expect(found.normal.distanceTo(new THREE.Vector3(-1, 0, 0))).toBeLessThan(1e-6);
+  expect(bodies.turnToBody(0, found.normal).distanceTo(new THREE.Vector3(0, 1, 0))).toBeLessThan(1e-6);
+  expect(bodies.turnToWorld(0, new THREE.Vector3(0, 1, 0)).distanceTo(found.normal)).toBeLessThan(1e-6);
+  const ball = scene().pick(ray([-1, 0, 1.05], [1, 0, 1.05]))!;
+  expect(ball.normal.distanceTo(new THREE.Vector3(-Math.sqrt(0.75), 0, 0.5))).toBeLessThan(0.02);
+});
+
+test("the surface of a body is found behind others", () => {
+  const bodies = scene();
+  bodies.place([REST, [0, 0, -0.66, 1, 0, 0, 0], [1, 0, 1, H, 0, -H, 0], [0, 0, 1, 1, 0, 0, 0]].flat());
+  expect(bodies.surface(3, ray([3, 0, 1], [0, 0, 1]))!.point.x).toBeCloseTo(0.1, 2);
+  expect(bodies.surface(3, ray([3, 0, 2], [0, 0, 2]))).toBeNull();
+});
+
+test("an obstacle is found to be moved, and not seen, nor counted, while it waits far below", () => {
+  const ball = (name: string): Body => ({ name, touchable: false, movable: true, spare: true, shapes: [SHAPE] });
+  const bodies = make([ball("a"), ball("b")], [REST, [0, 0, -100, 1, 0, 0, 0]]);
+  expect(bodies.pick(ray([-3, 0, 0], [0, 0, 0]))).toMatchObject({ body: 0, movable: true });
+  expect([...bodies.corners().keys()]).toEqual([0]);
+  expect(bodies.pick(ray([-3, 0, -100], [0, 0, -100]))).toBeNull();
+  const X = new THREE.Matrix4();
+  meshes(bodies)[0]!.getMatrixAt(1, X);
+  expect(X.getMaxScaleOnAxis()).toBeLessThan(1e-6);
+  bodies.place([...REST, 1, 0, 0, 1, 0, 0, 0]); // added
+  expect([...bodies.corners().keys()]).toEqual([0, 1]);
+  expect(bodies.pose(1)).toEqual([1, 0, 0, 1, 0, 0, 0]);
+});
+
+test("each mesh is loaded once, is nothing until it has come, and can then be touched; one that fails harms nothing", async () => {
+  const part = (mesh: number): Shape => ({ ...SHAPE, kind: "mesh", size: [1, 1, 1], mesh });
+  const names = ["a", "b", "c"];
+  const shapes = [[part(0)], [part(0), { ...SHAPE, size: [9], role: "collision" as const }], [part(1)]];
+  const list = names.map((name, i): Body => ({ name, touchable: true, shapes: shapes[i]! }));
+  const asked: number[] = [];
+  const load = (mesh: number): Promise<THREE.BufferGeometry> => {
+    asked.push(mesh);
+    return mesh === 0 ? Promise.resolve(new THREE.BoxGeometry(1, 1, 1)) : Promise.reject(new Error("none"));
+  };
+  let bodies!: Bodies;
+  await new Promise<void>((ready) => {
+    bodies = new Bodies({ bodies: list } as unknown as Hello, QUALITY, ready, load);
+    bodies.place([REST, [0, 5, 0, 1, 0, 0, 0], [0, 9, 0, 1, 0, 0, 0]].flat());
+    expect(meshes(bodies)).toEqual([]);
+    expect(bodies.pick(ray([-3, 5, 0], [0, 5, 0]))).toBeNull();
+  });
+  expect(asked).toEqual([0, 1]);
+  expect(meshes(bodies).map((mesh) => mesh.count)).toEqual([2]);
+  expect(bodies.pick(ray([-3, 5, 0], [0, 5, 0]))?.body).toBe(1);
+  expect([...bodies.corners().keys()]).toEqual([0, 1]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Layout, norm } from "../src/decode";
 import { COUNTERS, FRAME_FIELDS, type Frame } from "../src/frame.gen";
 
-const SIZES = { nq: 2, nv: 2, n_bodies: 3, n_devices: 2 };
+const SIZES = { n_contacts: 4, nq: 2, nv: 2, n_bodies: 3, n_devices: 2 };
 
 /** A message whose k-th word is k. */
 function counted(layout: Layout): ArrayBuffer {
@@ -26,6 +26,8 @@ test("whole numbers come first, then the others, each in the order of the list",
   expect(Array.from(frame.q)).toEqual([whole + 2, whole + 3]);
   expect(frame.pose.length).toBe(21);
   expect(frame.device_force.length).toBe(6);
+  expect(frame.contact_body.length).toBe(8);
+  expect([frame.hand_body.length, frame.hand_force.length]).toEqual([2, 6]); // two hands
 });
 
 test("nanoseconds of a machine that was on for months stay whole numbers", () => {

@@ -42,10 +42,12 @@ test("a fault says why there is no force and what to do", () => {
   expect(level).toBe("poor");
 });
 
-test("the plotted force is the largest of pointer and devices", () => {
+test("the plotted force is the largest of hands and devices", () => {
   const told = { ...frame("on", 3), hand_force: Float64Array.from([0, 1, 0]), device_age_s: Float64Array.from([0, 0]) };
   expect(largestForce(told)).toBeCloseTo(Math.hypot(9, 9, 9));
-  expect(largestForce({ ...told, device_age_s: new Float64Array() })).toBe(1);
+  const bare = { ...told, device_age_s: new Float64Array() };
+  expect(largestForce(bare)).toBe(1);
+  expect(largestForce({ ...bare, hand_force: Float64Array.from([0, 1, 0, 3, 0, 4]) })).toBe(5); // of the second hand
 });
 
 test("what never happened is not listed", () => {
@@ -71,7 +73,7 @@ test("an arrow points where the hand is pushed, grows with the force, and ends g
 test("each device is drawn where its frame says, and a lost one is not", () => {
   const devices = new Devices();
   devices.build([PHANTOM, PHANTOM]);
-  const camera = new THREE.PerspectiveCamera();
+  const camera = new THREE.Vector3();
   const told = frame("on", 3);
   told.device_point[0] = NaN;
   devices.show(told, camera);

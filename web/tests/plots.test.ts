@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { mostMoving } from "../src/moving";
 import { joules, plain, tick } from "../src/words";
+import { padded } from "../src/panels/cards";
+import { EDGES_US, Latest, microseconds, within } from "../src/panels/lateness";
+import { TimeWindow } from "../src/panels/window";
 
 const still = [1, 1, 1];
 const ONE = [1, 1, 1, 1, 1];
@@ -24,4 +27,45 @@ test("numbers as people read them", () => {
   expect([0, 1e-7, 4.2e-4, 0.05, 3.14159, 45.67, 1250].map(joules)).toEqual(["0 J", "0 J", "0.42 mJ", "50.0 mJ", "3.14 J", "45.7 J", "1.25 kJ"]);
   expect([-0.04, -1.26, 2].map((x) => plain(x, 1))).toEqual(["0.0", "\u22121.3", "2.0"]);
   expect([0.30000000000000004, -5, 20000].map(tick)).toEqual(["0.3", "\u22125", "2e4"]);
+});
+
+test("a window shows the last seconds, a chosen piece, and goes back", () => {
+  const window = new TimeWindow();
+  expect([window.range(30), window.zoomed]).toEqual([[20, 30], false]);
+  window.step(true);
+  expect([window.range(30), window.zoomed]).toEqual([[25, 30], true]);
+  for (let k = 0; k < 9; k++) window.step(false);
+  expect(window.range(100)).toEqual([40, 100]); // no more than is kept
+  expect(window.choose(3, 3)).toBe(false);
+  expect(window.choose(4, 8)).toBe(true);
+  expect([window.range(99), window.words(true)]).toEqual([[4, 8], "4.00 to 8.00 s"]);
+  window.step(true);
+  expect(window.range(99)).toEqual([5, 7]);
+  window.step(false);
+  expect(window.range(99)).toEqual([4, 8]);
+  window.whole();
+  expect([window.range(99), window.words(false)]).toEqual([[89, 99], "the last 10 s"]);
+});
+
+test("lateness: the edge that a share of all ticks stayed below", () => {
+  const counts = EDGES_US.map(() => 0);
+  expect(within(counts, 0.5)).toBe(0);
+  Object.assign(counts, { 0: 90, 3: 9, 13: 1 });
+  expect([within(counts, 0.5), within(counts, 0.99), within(counts, 1)]).toEqual([1, 10, 20000]);
+});
+
+test("the latest tick since the frame before; nothing when counting began anew", () => {
+  const latest = new Latest();
+  const counts = (more: Record<number, number>): number[] => Object.assign(EDGES_US.map(() => 0), more);
+  expect(latest.push(counts({ 0: 5 }))).toBe(0);
+  expect(latest.push(counts({ 0: 9, 4: 1 }))).toBe(20);
+  expect(latest.push(counts({ 0: 12, 4: 1 }))).toBe(1);
+  expect(latest.push(counts({ 0: 12, 4: 1 }))).toBe(0);
+  expect(latest.push(counts({ 0: 1 }))).toBe(0);
+  expect([20, 1500, 7.34].map(microseconds)).toEqual(["20 µs", "1.5 ms", "7.3 µs"]);
+});
+
+test("a plot has air around its lines, and a least height", () => {
+  expect(padded(0, 100, 10)).toEqual([-8, 108]);
+  expect(padded(5, 5, 10)).toEqual([0, 10]);
 });

@@ -34,6 +34,35 @@ test("what the hand holds is said again and again until it is let go", () => {
   expect(wires[0]!.sent[4]).toBe('{"type":"release"}');
 });
 
+test("each of two hands is said again, and one goes on when the other lets go", () => {
+  const { socket, wires, clock } = setUp();
+  const hands = [0, 1].map((hand) => ({ ...HOLD, hand, target: [hand, 0, 0] }));
+  for (const message of hands) socket.take({ do: "send", message } as never);
+  clock.now += HEARTBEAT_MS;
+  socket.beat();
+  expect(wires[0]!.sent.slice(2)).toEqual(hands.map((hand) => JSON.stringify(hand)));
+  socket.take({ do: "send", message: { type: "release", hand: 0 } });
+  clock.now += HEARTBEAT_MS;
+  socket.beat();
+  expect(wires[0]!.sent.slice(5)).toEqual([JSON.stringify(hands[1])]);
+  socket.take({ do: "send", message: { type: "release" } });
+  clock.now += HEARTBEAT_MS;
+  socket.beat();
+  expect(wires[0]!.sent.length).toBe(7);
+});
+
+test("a hand that moves all the time does not keep the other from being said again", () => {
+  const { socket, wires, clock } = setUp();
+  const still = { ...HOLD, hand: 1 };
+  socket.take({ do: "send", message: still } as never);
+  for (let k = 0; k < 4; k++) {
+    clock.now += HEARTBEAT_MS;
+    socket.take({ do: "send", message: { ...HOLD, hand: 0, target: [k, 0, 0] } } as never);
+    socket.beat();
+  }
+  expect(wires[0]!.sent.filter((text) => text === JSON.stringify(still)).length).toBe(5);
+});
+
 test("a frozen page holds nothing, and holds again when it stirs", () => {
   const { socket, wires, clock } = setUp();
   socket.take(hold);

@@ -1,63 +1,76 @@
-// One line at a time, over the scene: the connection, another page's hand, the first-time hint.
+// One line at a time, over the scene: the connection, whose hands they are, the first-time hint.
 
+import type { Connection } from "../connection";
 import { el } from "../dom";
 import { STATES } from "../frame.gen";
-import type { Store } from "../state";
+import { recall, remember } from "../remember";
+import type { State, Store } from "../state";
+import type { Keys } from "./keys";
 
-const KNOWS = "palpate.has-grabbed";
+const KNOWS = "has-grabbed";
+
+export interface Notice {
+  text: string;
+  button?: { words: string; message: "take" | "give" };
+}
+
+/** What should be said now; an empty text: nothing. */
+export function notice(state: Pick<State, "connection" | "loading" | "taken" | "held" | "status">, paused: boolean): Notice {
+  const { connection, loading, taken, held, status } = state;
+  if (connection === "other-version") return { text: "palpate was updated while this page was open. Reload the page." };
+  if (loading) return { text: `Loading ${loading} …` };
+  if (connection === "connecting") return { text: "Connecting …" };
+  if (connection === "lost") return { text: "Connection lost. This page comes back by itself when palpate runs again." };
+  if (status?.asked) return { text: "Another page asks for the hands.", button: { words: "Give", message: "give" } };
+  if (taken && status?.asking) return { text: "Another page has the hands. Asked; it can give them now." };
+  if (taken) return { text: "Another page has the hands. You are watching.", button: { words: "Ask for them", message: "take" } };
+  if (held > 0 && paused) return { text: "Paused. Press play, then pull." }; // a world that stands does not pull back
+  return { text: "" };
+}
 
 export class Notices {
   readonly root = el("div", { class: "notices", role: "status", "aria-live": "polite" });
-  private readonly banner = el("p", { class: "notice banner", hidden: true });
+  private readonly text = el("span");
+  private readonly button = el("button", { type: "button", class: "button", title: "(Y)" });
+  private readonly banner = el("p", { class: "notice banner", hidden: true }, this.text, this.button);
   private readonly hint = el("p", { class: "notice hint", hidden: true });
-  private knows = remembered();
+  private knows = recall(KNOWS) !== null;
+  private now: Notice = { text: "" };
 
-  constructor(private readonly store: Store) {
+  constructor(
+    private readonly store: Store,
+    private readonly connection: Connection,
+    keys: Keys,
+  ) {
     this.root.append(this.banner, this.hint);
-    for (const key of ["connection", "taken", "hello", "held"] as const) store.on(key, () => this.refresh());
+    this.button.addEventListener("click", () => this.act());
+    keys.bind("Touch", "y", "ask another page for the hands, or give them", () => this.act());
+    for (const key of ["connection", "loading", "taken", "status", "hello", "held"] as const) store.on(key, () => this.refresh());
   }
 
   /** The person has understood. */
   grabbed = (): void => {
     if (this.knows) return;
     this.knows = true;
-    try {
-      localStorage.setItem(KNOWS, "yes");
-    } catch {
-      // private mode: the hint comes again next time
-    }
+    remember(KNOWS, "yes");
     this.refresh();
   };
 
+  private act(): void {
+    if (this.now.button) this.connection.send({ type: this.now.button.message });
+  }
+
   private refresh(): void {
-    const text = this.say();
+    const get = this.store.get.bind(this.store);
+    const state = { connection: get("connection"), loading: get("loading"), taken: get("taken"), held: get("held"), status: get("status") };
+    this.now = notice(state, get("frame")?.state === STATES.PAUSED);
+    const { text, button } = this.now;
     this.banner.hidden = text === "";
-    this.banner.textContent = text;
+    if (this.text.textContent !== text) this.text.textContent = text;
+    this.button.hidden = button === undefined;
+    this.button.textContent = button?.words ?? "";
     const finger = matchMedia("(pointer: coarse)").matches;
     this.hint.textContent = finger ? "Put a finger on anything and pull. It pulls back." : "Grab anything and pull. It pulls back.";
     this.hint.hidden = this.knows || text !== "" || !this.store.canTouch();
-  }
-
-  private say(): string {
-    switch (this.store.get("connection")) {
-      case "connecting": return "Connecting …";
-      case "lost": return "Connection lost. This page comes back by itself when palpate runs again.";
-      case "other-version": return "palpate was updated while this page was open. Reload the page.";
-      case "open": return this.store.get("taken") ? "Another page has the hand. You are watching." : this.paused();
-    }
-  }
-
-  /** A world that stands does not pull back. */
-  private paused(): string {
-    const standing = this.store.get("held") > 0 && this.store.get("frame")?.state === STATES.PAUSED;
-    return standing ? "Paused. Press play, then pull." : "";
-  }
-}
-
-function remembered(): boolean {
-  try {
-    return localStorage.getItem(KNOWS) !== null;
-  } catch {
-    return false;
   }
 }

@@ -1,225 +1,190 @@
-// Two live plots. The first: where the joints are and, dashed, where they are wanted; in a scene without joints that
-// have one angle or one length, the kinetic energy. The second: the force of the hand.
+// The column of live plots: which ones, the time they show, and standing still to be looked at.
 
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
 import { largestForce } from "../devices";
-import { cssColor, el, onSchemeChange } from "../dom";
+import { el } from "../dom";
 import type { Frame } from "../frame.gen";
-import { History } from "../history";
-import { mostMoving } from "../moving";
-import type { Axis, Hello } from "../protocol";
+import type { Hello } from "../protocol";
+import { recall, remember } from "../remember";
 import type { Store } from "../state";
-import { joules, plain, tick } from "../words";
+import { joules } from "../words";
+import { Joints, Lines, type Card, type Quantity } from "./cards";
+import { button } from "./button";
+import { ICONS } from "./icons";
+import type { Keys } from "./keys";
+import { Latest, microseconds } from "./lateness";
+import type { Gestures } from "./plot";
+import { TimeWindow } from "./window";
 
-const SPAN_S = 10;
 const REDRAW_MS = 50; // the eye does not read a plot faster
-const CHOOSE_MS = 1000; // how often it is asked which joints move most
-const MOST_LINES = 8; // more cannot be told apart; colours --line-1 .. in the style sheet
-const LONG_NAME = 8; // letters
-const DEGREES = 180 / Math.PI;
+export const KINDS = ["joints", "force", "energy", "contacts", "lateness"] as const;
+export type Kind = (typeof KINDS)[number];
+const WORDS: Record<Kind, string> = { joints: "Joints", force: "Force", energy: "Energy", contacts: "Contacts", lateness: "Lateness" };
 
-class Plot {
-  readonly root: HTMLElement;
-  private readonly body = el("div", { class: "plot" });
-  private plot: uPlot | null = null;
-
-  constructor(
-    title: (string | HTMLElement)[],
-    private readonly data: () => uPlot.AlignedData,
-    private readonly series: () => uPlot.Series[],
-    private readonly range: (low: number, high: number) => [number, number],
-    ...more: HTMLElement[]
-  ) {
-    const [label] = title;
-    this.root = el("section", { class: "card plot-card", "aria-label": String(label) }, el("h2", {}, ...title), ...more, this.body);
-    new ResizeObserver(() => this.fit()).observe(this.body);
-    onSchemeChange(() => this.make());
-  }
-
-  draw(): void {
-    if (this.body.clientWidth === 0) return; // folded away
-    if (!this.plot) this.make();
-    this.plot?.setData(this.data());
-  }
-
-  private make(): void {
-    this.plot?.destroy();
-    const ink = cssColor("--text-2");
-    const axis: uPlot.Axis = {
-      stroke: ink,
-      font: "11px system-ui, sans-serif",
-      grid: { stroke: cssColor("--line"), width: 1 },
-      ticks: { show: false },
-    };
-    const options: uPlot.Options = {
-      ...this.size(),
-      legend: { show: false },
-      cursor: { show: false },
-      padding: [6, 6, 0, 0],
-      scales: {
-        x: { time: false, range: (_u, _low, high) => [high - SPAN_S, high] },
-        y: { range: (_u, low, high) => this.range(low ?? 0, high ?? 0) },
-      },
-      axes: [
-        { ...axis, size: 26, gap: 7, space: 60, values: (_u, ticks) => ticks.map((t) => (t < 0 ? "" : `${t} s`)) },
-        { ...axis, size: 40, gap: 4, space: 28, values: (_u, ticks) => ticks.map(tick) },
-      ],
-      series: [{}, ...this.series().map((line) => ({ ...line, points: { show: false } }))],
-    };
-    this.plot = new uPlot(options, this.data(), this.body);
-  }
-
-  private size(): { width: number; height: number } {
-    return { width: Math.max(50, this.body.clientWidth), height: Math.max(50, this.body.clientHeight) };
-  }
-
-  private fit(): void {
-    if (this.body.clientWidth > 0) this.plot?.setSize(this.size());
-  }
-
-  dispose(): void {
-    this.plot?.destroy();
-    this.root.remove();
-  }
+/** Which plots are open: what was chosen last, as far as the scene has it; at first motion and force. */
+export function chosen(kept: string | null, hasJoints: boolean): Kind[] {
+  const possible = KINDS.filter((kind) => kind !== "joints" || hasJoints);
+  if (kept !== null) return possible.filter((kind) => kept.split(" ").includes(kind));
+  return hasJoints ? ["joints", "force"] : ["force", "energy"];
 }
 
-/** What one card plots. */
-interface Card {
-  plot: Plot;
-  take(frame: Frame): void;
-  /** Called before each drawing: puts the newest values into words. */
-  say(): void;
-}
-
-/** One quantity over time, and what it is now. */
-class Quantity implements Card {
-  readonly plot: Plot;
-  private readonly history = new History(1, SPAN_S);
-  private readonly now = el("b", { class: "value-now" });
-  private last = 0;
-
-  constructor(
-    title: string,
-    least: number, // that the plot is high
-    private readonly read: (frame: Frame) => number,
-    private readonly words: (value: number) => string,
-  ) {
-    const series = (): uPlot.Series[] => [{ stroke: cssColor("--accent"), fill: cssColor("--accent-soft"), width: 2 }];
-    const data = (): uPlot.AlignedData => [this.history.times, ...this.history.columns];
-    this.plot = new Plot([title, this.now], data, series, (_low, high) => [0, Math.max(least, 1.15 * high)]);
-  }
-
-  take(frame: Frame): void {
-    this.last = this.read(frame);
-    this.history.push(frame.time_s, [this.last]);
-  }
-
-  say(): void {
-    this.now.textContent = this.words(this.last);
-  }
-}
-
-/** The joints, or those of them that move most. */
-class Joints implements Card {
-  readonly plot: Plot;
-  private readonly history: History; // where they are, then where they are wanted
-  private readonly scale: number[];
-  private readonly legend = el("ul", { class: "legend" });
-  private readonly values: HTMLElement[] = [];
-  private shown: number[] = [];
-  private due = 0;
-
-  constructor(private readonly axes: Axis[]) {
-    this.scale = axes.map(({ unit }) => (unit === "rad" ? DEGREES : 1));
-    this.history = new History(2 * axes.length, SPAN_S);
-    const angles = axes.every(({ unit }) => unit === "rad");
-    const many = axes.length > MOST_LINES;
-    const note = el("small", { hidden: !many }, `the ${MOST_LINES} of ${axes.length} that move most`);
-    this.legend.classList.toggle("wide", axes.some(({ name }) => name.length > LONG_NAME));
-    const title = angles ? "Joint angles" : "Joints";
-    this.plot = new Plot([title, note], () => this.data(), () => this.series(), (low, high) => padded(low, high, angles ? 10 : 0.02), this.legend);
-    this.choose();
-  }
-
-  take(frame: Frame): void {
-    const read = (from: ArrayLike<number>): number[] => this.axes.map(({ index }, i) => this.scale[i]! * (from[index] ?? 0));
-    this.history.push(frame.time_s, [...read(frame.q), ...read(frame.plan_q)]);
-  }
-
-  say(): void {
-    const now = performance.now();
-    if (now > this.due) this.choose();
-    this.shown.forEach((i, place) => {
-      const [digits, unit] = this.axes[i]!.unit === "rad" ? [1, "°"] : [3, " m"];
-      this.values[place]!.textContent = `${plain(this.history.columns[i]!.at(-1) ?? 0, digits as number)}${unit}`;
-    });
-  }
-
-  private choose(): void {
-    this.due = performance.now() + CHOOSE_MS;
-    const columns = this.history.columns.slice(0, this.axes.length);
-    const unit = this.axes.map((axis) => (axis.unit === "rad" ? 10 : 0.02)); // as much as is worth a look
-    const shown = mostMoving(columns, unit, this.shown, MOST_LINES);
-    if (shown.length === this.shown.length && shown.every((i, place) => i === this.shown[place])) return;
-    this.shown = shown;
-    this.values.splice(0, Infinity, ...shown.map(() => el("b")));
-    const entries = shown.map((i, place) => {
-      const { name } = this.axes[i]!;
-      return el("li", { style: `--color: var(--line-${place + 1})`, title: name }, el("span", {}, name), this.values[place]!);
-    });
-    this.legend.replaceChildren(...entries);
-  }
-
-  private data(): uPlot.AlignedData {
-    const { times, columns } = this.history;
-    const nothing = times.map(() => null);
-    const wanted = this.shown.map((i) => (this.axes[i]!.held ? columns[this.axes.length + i]! : nothing));
-    return [times, ...wanted, ...this.shown.map((i) => columns[i]!)];
-  }
-
-  /** First where they are wanted, dashed and faint, then the joints over it. */
-  private series(): uPlot.Series[] {
-    const color = (place: number): string => cssColor(`--line-${place + 1}`);
-    const wanted = this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 1, alpha: 0.55, dash: [3, 4] }));
-    const joint = this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 2 }));
-    return [...wanted, ...joint];
-  }
+function quantities(): Record<Exclude<Kind, "joints">, Quantity> {
+  const latest = new Latest();
+  return {
+    force: {
+      title: "Force of the hand", unit: "N", names: [], least: 10,
+      read: (frame) => [largestForce(frame)],
+      words: (x) => `${x.toFixed(1)} N`,
+    },
+    energy: {
+      title: "Energy", unit: "J", names: ["kinetic", "potential", "work of hands"], least: 0.01,
+      read: (frame) => [0, 1, 2].map((i) => frame.energy[i] ?? 0),
+      words: (x) => (x < 0 ? `−${joules(-x)}` : joules(x)),
+    },
+    contacts: {
+      title: "Contacts", unit: "points", names: [], least: 4,
+      read: (frame) => [frame.contacts],
+      words: (x) => String(x),
+    },
+    lateness: {
+      title: "Latest tick", unit: "µs, below", names: [], least: 1000, logarithmic: true,
+      read: (frame) => [Math.max(1, latest.push(frame.lateness))],
+      words: microseconds,
+    },
+  };
 }
 
 export class Plots {
-  readonly root = el("aside", { class: "plots", "aria-label": "plots" });
-  private cards: Card[] = [];
+  readonly root: HTMLElement;
+  private readonly chips: HTMLButtonElement[];
+  private readonly stop: HTMLButtonElement;
+  private readonly wholeButton: HTMLButtonElement;
+  private readonly shownTime = el("small", { role: "status" });
+  private readonly column = el("div", { class: "plot-column" });
+  private readonly window = new TimeWindow();
+  private cards = new Map<Kind, Card>();
+  private held = false;
+  private heldByPointer = false;
   private due = 0;
 
-  constructor(store: Store) {
+  constructor(
+    private readonly store: Store,
+    keys: Keys,
+  ) {
+    this.chips = KINDS.map((kind) =>
+      button({ words: WORDS[kind], title: `Plot: ${WORDS[kind].toLowerCase()}`, class: "chip", data: { plot: kind } }, () => this.toggle(kind)),
+    );
+    const less = button({ words: "+", title: "Plots: less time, closer", key: "+", class: "quiet" }, () => this.step(true));
+    const more = button({ words: "−", title: "Plots: more time", key: "-", class: "quiet" }, () => this.step(false));
+    this.stop = button({ icon: "pause", title: "Hold the plots", key: "X" }, () => this.hold(!this.held));
+    this.wholeButton = button({ icon: "whole", title: "Plots: the last ten seconds again", key: "Z" }, () => this.whole());
+    const chips = el("div", { class: "chips", role: "group", "aria-label": "what is plotted" }, ...this.chips);
+    const tools = el("div", { class: "plot-tools" }, this.shownTime, this.stop, less, more, this.wholeButton);
+    this.root = el("aside", { class: "plots", "aria-label": "plots" }, el("div", { class: "card plot-bar" }, chips, tools), this.column);
+    keys.bind("Plots", "x", "hold the plots, or let them go on", () => this.hold(!this.held));
+    keys.bind("Plots", "+", "less time, closer", () => this.step(true));
+    keys.bind("Plots", "=", "less time, closer", () => this.step(true));
+    keys.bind("Plots", "-", "more time", () => this.step(false));
+    keys.bind("Plots", "z", "the last ten seconds again", () => this.whole());
     store.on("hello", (hello) => hello && this.build(hello));
     store.on("frame", (frame) => frame && this.take(frame));
   }
 
   private build(hello: Hello): void {
     this.cards.forEach(({ plot }) => plot.dispose());
-    const motion = hello.axes.length > 0 ? new Joints(hello.axes) : new Quantity("Kinetic energy", 0.01, (frame) => frame.energy[0] ?? 0, joules);
-    const force = new Quantity("Force of the hand", 10, largestForce, (x) => `${x.toFixed(1)} N`);
-    force.plot.root.classList.add("force");
-    this.cards = [motion, force];
-    this.root.append(...this.cards.map(({ plot }) => plot.root));
+    this.cards.clear();
+    this.window.whole();
+    const hasJoints = hello.axes.length > 0;
+    this.chips[KINDS.indexOf("joints")]!.hidden = !hasJoints;
+    for (const kind of chosen(recall("plots"), hasJoints)) this.open(kind);
+    this.hold(false);
+    this.arrange();
+  }
+
+  private open(kind: Kind): void {
+    const gestures: Gestures = {
+      begin: () => this.grip(),
+      click: () => this.heldByPointer && this.hold(false),
+      choose: (from, to) => this.choose(from, to),
+      whole: () => this.whole(),
+    };
+    const card = kind === "joints" ? new Joints(this.store.get("hello")!.axes, this.window, gestures) : new Lines(quantities()[kind], this.window, gestures);
+    card.plot.root.classList.add(kind);
+    this.cards.set(kind, card);
+  }
+
+  private toggle(kind: Kind): void {
+    const card = this.cards.get(kind);
+    if (card) {
+      card.plot.dispose();
+      this.cards.delete(kind);
+    } else {
+      this.open(kind);
+      if (this.held) this.hold(false); // there is nothing to hold of what was not plotted
+    }
+    remember("plots", [...this.cards.keys()].join(" "));
+    this.arrange();
+  }
+
+  private arrange(): void {
+    const order = KINDS.filter((kind) => this.cards.has(kind));
+    this.column.append(...order.map((kind) => this.cards.get(kind)!.plot.root)); // in their order, whichever came last
+    this.chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(this.cards.has(KINDS[i]!))));
+    this.draw();
   }
 
   private take(frame: Frame): void {
     this.cards.forEach((card) => card.take(frame));
     const now = performance.now();
-    if (now < this.due) return;
+    if (now < this.due || this.held) return;
     this.due = now + REDRAW_MS;
-    for (const card of this.cards) {
-      card.say();
+    this.draw();
+  }
+
+  private draw(): void {
+    for (const card of this.cards.values()) {
+      if (!this.held) card.say();
       card.plot.draw();
     }
   }
-}
 
-/** A range with some air around it, at least `least` high. */
-function padded(low: number, high: number, least: number): [number, number] {
-  const air = Math.max(0.08 * (high - low), 0.5 * (least - (high - low)));
-  return [low - air, high + air];
+  private hold(on: boolean): void {
+    this.held = on;
+    this.heldByPointer = false;
+    if (!on) this.window.release();
+    this.cards.forEach(({ plot }) => plot.freeze(on));
+    this.root.classList.toggle("held", on);
+    const title = on ? "Let the plots go on" : "Hold the plots";
+    this.stop.innerHTML = on ? ICONS.play : ICONS.pause;
+    this.stop.title = `${title} (X)`;
+    this.stop.setAttribute("aria-label", title);
+    this.refresh();
+  }
+
+  private grip(): void {
+    if (this.held) return;
+    this.hold(true);
+    this.heldByPointer = true;
+  }
+
+  private choose(from_s: number, to_s: number): void {
+    if (this.window.choose(from_s, to_s)) this.heldByPointer = false;
+    else if (this.heldByPointer) this.hold(false);
+    this.refresh();
+  }
+
+  private step(nearer: boolean): void {
+    this.window.step(nearer);
+    this.refresh();
+  }
+
+  private whole(): void {
+    this.window.whole();
+    this.refresh();
+  }
+
+  private refresh(): void {
+    this.wholeButton.disabled = !this.window.zoomed;
+    this.shownTime.textContent = this.window.words(this.held);
+    this.draw();
+  }
 }

@@ -1,17 +1,27 @@
-// Play, pause, step, reset, and in a recording the bar to scrub and the speed. Every control has a key.
+// Play, pause, step, reset, speed, pull or press, and in a recording the bar to scrub; and what opens the panels.
 
 import type { Connection } from "../connection";
 import { el } from "../dom";
 import { STATES } from "../frame.gen";
-import type { Store } from "../state";
+import type { Store, Touch } from "../state";
+import { Choice } from "./choice";
 import { ICONS } from "./icons";
+import type { Keys } from "./keys";
+import { Marks } from "./marks";
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const SEEK_STEP_S = 1;
 
+const MODE_WORDS: Record<Touch["mode"], [string, string]> = {
+  pull: ["Pull", "Pull: a drag takes hold and pulls (T)"],
+  press: ["Press", "Press: a drag presses with a tip (T)"],
+};
+
+export type PanelName = "controls" | "edit" | "plots";
+
 export interface Extra {
   fit: () => void;
-  togglePlots: () => void;
+  toggle: (panel: PanelName) => void;
 }
 
 export class Transport {
@@ -19,64 +29,96 @@ export class Transport {
   private readonly play: HTMLButtonElement;
   private readonly clock = el("output", { class: "clock", "aria-label": "simulated time" });
   private readonly scrub: HTMLInputElement;
+  private readonly marks: Marks;
   private readonly speed: HTMLSelectElement;
-  private readonly mode: HTMLSelectElement;
+  private readonly panelButtons = el("div", { class: "bar" });
+  private readonly there = new Set<PanelName>();
+  private readonly panels: Record<PanelName, HTMLButtonElement>;
   private scrubbing = false;
   private running = false;
+  private scene = "";
 
   constructor(
     private readonly store: Store,
     private readonly connection: Connection,
-    private readonly extra: Extra,
+    keys: Keys,
+    extra: Extra,
   ) {
     this.play = this.button("play", "Play", "Space", () => this.toggle());
     this.play.classList.add("primary");
     this.scrub = el("input", {
-      type: "range", class: "scrub", min: 0, step: "any", value: 0, "aria-label": "time in the recording", hidden: true,
+      type: "range", class: "scrub", min: 0, step: "any", value: 0, "aria-label": "time in the recording",
       oninput: () => this.seek(this.scrub.valueAsNumber),
       onpointerdown: () => (this.scrubbing = true),
       onchange: () => (this.scrubbing = false),
     });
+    this.marks = new Marks((time_s) => this.seek(time_s));
     this.speed = el(
       "select",
-      { class: "speed", title: "Speed", "aria-label": "speed", hidden: true, onchange: () => this.connection.event("speed", Number(this.speed.value)) },
+      { class: "speed", title: "Speed ([ slower, ] faster)", "aria-label": "speed", onchange: () => this.connection.event("speed", Number(this.speed.value)) },
       ...SPEEDS.map((s) => el("option", { value: s, selected: s === 1 }, `${s}×`)),
     );
-    this.mode = el("select", {
-      class: "mode", title: "What a touch does to the plan (M)", "aria-label": "what a touch does to the plan", hidden: true,
-      onchange: () => this.connection.event("mode", this.mode.selectedIndex),
-    });
+    const touch = new Choice<Touch["mode"]>(
+      "what a drag does", ["pull", "press"], (mode) => MODE_WORDS[mode][0], (mode) => this.touchBy(mode), (mode) => MODE_WORDS[mode][1],
+    );
+    touch.root.classList.add("live-only");
+    store.on("touch", ({ mode }) => touch.show(mode));
+    const panel = (name: PanelName, label: string, key: string): HTMLButtonElement => this.button(name, label, key, () => extra.toggle(name));
+    this.panels = { edit: panel("edit", "Plan and edit", "E"), controls: panel("controls", "Controls", "C"), plots: panel("plots", "Plots", "P") };
     this.root = el(
       "nav",
       { class: "transport card", "aria-label": "simulation" },
-      this.button("reset", "Reset", "R", () => this.connection.event("reset")),
-      this.play,
-      this.button("step", "One step", ".", () => this.step()),
-      this.clock,
-      this.scrub,
-      this.speed,
-      this.mode,
+      el("div", { class: "bar" }, this.clock, el("div", { class: "timeline" }, this.scrub, this.marks.root), this.speed, touch.root),
       el("span", { class: "rule" }),
-      this.button("fit", "Fit the view", "F", extra.fit),
-      this.button("plots", "Plots", "P", extra.togglePlots),
+      el(
+        "div",
+        { class: "bar" },
+        this.button("reset", "Reset", "R", () => this.connection.event("reset")),
+        this.play,
+        this.button("step", "One step", ".", () => this.step()),
+        this.button("fit", "Fit the view", "F", extra.fit),
+        this.panelButtons,
+      ),
     );
-    window.addEventListener("keydown", (event) => this.key(event));
+    this.bind(keys, extra);
     store.on("hello", (hello) => {
       const replay = hello?.mode === "replay";
       this.root.classList.toggle("replay", replay);
-      this.scrub.hidden = this.speed.hidden = !replay;
       this.scrub.max = String(hello?.duration_s ?? 1);
-      this.speed.value = "1";
-      const modes = replay ? [] : hello?.edit_modes ?? [];
-      this.mode.replaceChildren(...modes.map((mode) => el("option", { value: mode }, mode)));
-      this.mode.hidden = modes.length === 0;
+      this.marks.show(hello?.marks ?? [], hello?.duration_s ?? 1);
+      if (hello && hello.scene === this.scene && this.speed.value !== "1") this.connection.event("speed", Number(this.speed.value)); // perhaps another servo
+      else this.speed.value = "1";
+      this.scene = hello?.scene ?? "";
     });
-    store.on("frame", (frame) => {
-      if (!frame) return;
-      this.show(frame.time_s, frame.state === STATES.RUNNING);
-      if (document.activeElement !== this.mode) this.mode.selectedIndex = frame.edit_mode;
-    });
+    store.on("frame", (frame) => frame && this.show(frame.time_s, frame.state === STATES.RUNNING));
     store.on("connection", (connection) => this.root.classList.toggle("off", connection !== "open"));
+  }
+
+  /** Which panels are open, and which there are. */
+  tell(panel: PanelName, open: boolean, there: boolean): void {
+    this.panels[panel].setAttribute("aria-expanded", String(open));
+    if (there === this.there.has(panel)) return; // put in again, a button would lose the focus
+    if (there) this.there.add(panel);
+    else this.there.delete(panel);
+    const buttons = Object.entries(this.panels).filter(([name]) => this.there.has(name as PanelName));
+    this.panelButtons.replaceChildren(...buttons.map(([, button]) => button));
+  }
+
+  private bind(keys: Keys, extra: Extra): void {
+    const replay = (): boolean => this.store.get("hello")?.mode === "replay";
+    keys.bind("Time", " ", "play or pause", () => this.toggle());
+    keys.bind("Time", ".", "one step", () => this.step(), true);
+    keys.bind("Time", "r", "reset: back to the beginning", () => this.connection.event("reset"));
+    keys.bind("Time", "[", "slower", () => this.faster(-1));
+    keys.bind("Time", "]", "faster", () => this.faster(1));
+    keys.bind("Time", "ArrowLeft", "in a recording: a second back", () => replay() && this.seek(this.now() - SEEK_STEP_S), true);
+    keys.bind("Time", "ArrowRight", "in a recording: a second on", () => replay() && this.seek(this.now() + SEEK_STEP_S), true);
+    this.marks.bind(keys, () => this.now());
+    keys.bind("View", "f", "fit the view", extra.fit);
+    keys.bind("Touch", "t", "pull or press", () => this.touchBy(this.store.get("touch").mode === "pull" ? "press" : "pull"));
+    keys.bind("Touch", "c", "controls", () => extra.toggle("controls"));
+    keys.bind("Scene and plan", "e", "plan and edit", () => extra.toggle("edit"));
+    keys.bind("Plots", "p", "plots", () => extra.toggle("plots"));
   }
 
   private button(action: keyof typeof ICONS, label: string, key: string, onclick: () => void): HTMLButtonElement {
@@ -88,6 +130,14 @@ export class Transport {
     return el("button", { type: "button", "data-action": action, title, "aria-label": label, html: ICONS[action], onclick: click });
   }
 
+  private touchBy(mode: Touch["mode"]): void {
+    this.store.set("touch", { ...this.store.get("touch"), mode });
+  }
+
+  private now(): number {
+    return this.store.get("frame")?.time_s ?? 0;
+  }
+
   private toggle(): void {
     this.connection.event(this.running ? "pause" : "play");
   }
@@ -97,18 +147,20 @@ export class Transport {
     this.connection.event("step");
   }
 
+  private faster(by: number): void {
+    const next = Math.min(SPEEDS.length - 1, Math.max(0, this.speed.selectedIndex + by));
+    if (next === this.speed.selectedIndex) return;
+    this.speed.selectedIndex = next;
+    this.connection.event("speed", SPEEDS[next]);
+  }
+
   private seek(time_s: number): void {
     const end = Number(this.scrub.max);
     this.connection.event("seek", Math.min(end, Math.max(0, time_s)));
   }
 
-  private nextMode(): void {
-    const modes = this.mode.options.length;
-    if (modes > 0) this.connection.event("mode", (this.mode.selectedIndex + 1) % modes);
-  }
-
   private show(time_s: number, running: boolean): void {
-    const replay = !this.scrub.hidden;
+    const replay = this.root.classList.contains("replay");
     const text = replay ? `${time_s.toFixed(2)} / ${Number(this.scrub.max).toFixed(2)} s` : `${time_s.toFixed(2)} s`;
     if (this.clock.textContent !== text) this.clock.textContent = text;
     if (replay && !this.scrubbing) this.scrub.value = String(time_s);
@@ -119,26 +171,5 @@ export class Transport {
     this.play.title = `${label} (Space)`;
     this.play.setAttribute("aria-label", label);
     this.play.innerHTML = ICONS[action];
-  }
-
-  private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat && event.key !== "." && !event.key.startsWith("Arrow")) return;
-    const target = event.target as HTMLElement;
-    if (target.matches("button, summary") && event.key === " ") return;
-    if (target.matches("select") || (target.matches("input") && event.key !== " ")) return; // they use keys themselves
-    const replay = this.store.get("hello")?.mode === "replay";
-    const now = this.store.get("frame")?.time_s ?? 0;
-    switch (event.key) {
-      case " ": this.toggle(); break;
-      case ".": this.step(); break;
-      case "r": case "R": this.connection.event("reset"); break;
-      case "f": case "F": this.extra.fit(); break;
-      case "p": case "P": this.extra.togglePlots(); break;
-      case "m": case "M": this.nextMode(); break;
-      case "ArrowLeft": if (replay) this.seek(now - SEEK_STEP_S); break;
-      case "ArrowRight": if (replay) this.seek(now + SEEK_STEP_S); break;
-      default: return;
-    }
-    event.preventDefault();
   }
 }

@@ -1,16 +1,23 @@
 // The bodies of a scene: made from the hello, moved by frames, picked by a ray.
 // All solids of one geometry are one mesh with many instances: hundreds of bodies are a handful of draw calls.
+// Meshes come later, when they have been loaded. A body far below waits there to be added, and is not seen.
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
 import type { Hello, Shape } from "../protocol";
+import { loadMesh } from "./meshes";
 import { Planes } from "./planes";
 import type { Quality } from "./quality";
-import { material, paint, placement, unit } from "./shapes";
+import { material, paint, placement, unit, type Unit } from "./shapes";
+
+const PARKED_M = -50; // a body below this height waits to be added
+const SPECK = new THREE.Matrix4().makeScale(1e-9, 1e-9, 1e-9); // of what is not seen; not zero: rays need an inverse
 
 export interface Pick {
   body: number;
   point: THREE.Vector3; // world
+  normal: THREE.Vector3; // of the surface there, outward, world
+  movable: boolean; // an obstacle, which is put elsewhere; otherwise it can be touched
 }
 
 /** One drawn solid. */
@@ -20,7 +27,14 @@ interface Instance {
   color: THREE.Color;
 }
 
-/** Solids that share a geometry and an opacity. */
+/** Solids that share a geometry and an opacity; of a mesh, the geometry is yet to come. */
+interface Group {
+  instances: Instance[];
+  solid: Unit;
+  opacity: number;
+}
+
+/** A group as it is drawn. */
 interface Batch {
   mesh: THREE.InstancedMesh;
   instances: Instance[];
@@ -31,28 +45,46 @@ export class Bodies {
   readonly planes: Planes;
   private readonly frames: THREE.Matrix4[]; // of each body in the world
   private readonly batches: Batch[] = [];
-  private readonly tinted: number[] = [];
+  private readonly parked: boolean[]; // bodies that wait
+  private tinted = new Map<number, number>();
+  private gone = false;
 
+  /** `ready` is called when meshes have come. */
   constructor(
     private readonly hello: Hello,
     quality: Quality,
+    ready: () => void = () => undefined,
+    load: (mesh: number) => Promise<THREE.BufferGeometry> = loadMesh,
   ) {
     this.frames = hello.bodies.map(() => new THREE.Matrix4());
+    this.parked = hello.bodies.map(() => false);
     this.planes = new Planes(quality);
     this.root.add(this.planes.root);
     const all = hello.bodies.flatMap((body, index) => seen(body.shapes).map((shape) => ({ body: index, shape })));
-    const groups = new Map<string, { instances: Instance[]; geometry: THREE.BufferGeometry; opacity: number }>();
+    const groups = new Map<string, Group>();
     for (const { body, shape } of all) {
       const look = paint(shape, body);
       if (shape.kind === "plane") this.planes.add(body, placement(shape), look.color, look.opacity);
       const solid = unit(shape, all.length);
       if (!solid) continue;
       const key = `${solid.key}, ${look.opacity}`;
-      const group = groups.get(key) ?? { instances: [], geometry: solid.make(), opacity: look.opacity };
+      const group = groups.get(key) ?? { instances: [], solid, opacity: look.opacity };
       group.instances.push({ body, inBody: placement(shape, solid.scale), color: look.color });
       groups.set(key, group);
     }
-    for (const { instances, geometry, opacity } of groups.values()) this.addBatch(instances, geometry, material(opacity, quality));
+    const awaited = [];
+    const meshes = new Map<number, Promise<THREE.BufferGeometry>>();
+    for (const { instances, solid, opacity } of groups.values()) {
+      const look = material(opacity, quality);
+      if (solid.make) this.addBatch(instances, solid.make(), look);
+      if (solid.mesh === undefined) continue;
+      look.side = THREE.DoubleSide; // files do not agree on which way round a triangle goes
+      look.shadowSide = THREE.BackSide; // fronts would throw specks of shadow on themselves
+      const loading = meshes.get(solid.mesh) ?? load(solid.mesh);
+      meshes.set(solid.mesh, loading);
+      awaited.push(loading.then((geometry) => this.gone || this.addBatch(instances, geometry, look)));
+    }
+    if (awaited.length > 0) void Promise.allSettled(awaited).then(() => this.gone || ready());
   }
 
   private addBatch(instances: Instance[], geometry: THREE.BufferGeometry, look: THREE.Material): void {
@@ -65,6 +97,7 @@ export class Bodies {
     geometry.computeBoundingBox();
     this.root.add(mesh);
     this.batches.push({ mesh, instances });
+    this.arrange(this.batches.at(-1)!);
   }
 
   /** Puts every body where `pose` (7 numbers each) says. */
@@ -75,25 +108,64 @@ export class Bodies {
     this.frames.forEach((frame, i) => {
       const at = 7 * i;
       frame.compose(p.set(pose[at]!, pose[at + 1]!, pose[at + 2]!), q.set(pose[at + 4]!, pose[at + 5]!, pose[at + 6]!, pose[at + 3]!), one);
+      this.parked[i] = pose[at + 2]! < PARKED_M;
     });
-    const X = new THREE.Matrix4();
-    for (const { mesh, instances } of this.batches) {
-      instances.forEach(({ body, inBody }, i) => mesh.setMatrixAt(i, X.multiplyMatrices(this.frames[body]!, inBody)));
-      mesh.instanceMatrix.needsUpdate = true;
-    }
+    for (const batch of this.batches) this.arrange(batch);
     this.planes.place(this.frames);
+  }
+
+  /** Puts the instances of a batch where their bodies are. */
+  private arrange({ mesh, instances }: Batch): void {
+    const X = new THREE.Matrix4();
+    instances.forEach(({ body, inBody }, i) => {
+      X.multiplyMatrices(this.frames[body]!, inBody);
+      mesh.setMatrixAt(i, this.parked[body] ? X.multiply(SPECK) : X);
+    });
+    mesh.instanceMatrix.needsUpdate = true;
   }
 
   touchable(body: number): boolean {
     return this.hello.bodies[body]?.touchable ?? false;
   }
 
-  /** What a ray meets first, if that can be touched. */
+  movable(body: number): boolean {
+    return this.hello.bodies[body]?.movable ?? false;
+  }
+
+  /** What a ray meets first, if that can be touched or moved. */
   pick(ray: THREE.Raycaster): Pick | null {
     const hit = ray.intersectObjects([...this.batches.map(({ mesh }) => mesh), ...this.planes.fronts()], false)[0];
-    const batch = this.batches.find(({ mesh }) => mesh === hit?.object);
-    const body = batch?.instances[hit?.instanceId ?? -1]?.body;
-    return hit && body !== undefined && this.touchable(body) ? { body, point: hit.point.clone() } : null;
+    const found = hit ? this.understand(hit) : null;
+    return found && (this.touchable(found.body) || found.movable) ? found : null;
+  }
+
+  /** Where a ray meets this body first, whatever else is in its way. */
+  surface(body: number, ray: THREE.Raycaster): Pick | null {
+    const own = this.batches.filter(({ instances }) => instances.some((instance) => instance.body === body));
+    for (const hit of ray.intersectObjects(own.map(({ mesh }) => mesh), false)) {
+      const found = this.understand(hit);
+      if (found?.body === body) return found;
+    }
+    return null;
+  }
+
+  /** Which body a ray has met; null for a plane, and for what waits to be added. */
+  private understand(hit: THREE.Intersection): Pick | null {
+    const instance = this.batches.find(({ mesh }) => mesh === hit.object)?.instances[hit.instanceId ?? -1];
+    if (!instance || this.parked[instance.body]) return null;
+    const { body, inBody } = instance;
+    const X = new THREE.Matrix4().multiplyMatrices(this.frames[body]!, inBody);
+    const across = hit.normal ?? hit.face!.normal; // in the axes of the geometry
+    const normal = across.clone().applyNormalMatrix(new THREE.Matrix3().getNormalMatrix(X)).normalize();
+    return { body, point: hit.point.clone(), normal, movable: this.movable(body) };
+  }
+
+  /** Position and quaternion (w, x, y, z) of a body. */
+  pose(body: number): number[] {
+    const p = new THREE.Vector3();
+    const q = new THREE.Quaternion();
+    this.frames[body]!.decompose(p, q, new THREE.Vector3());
+    return [...p.toArray(), q.w, q.x, q.y, q.z];
   }
 
   toBody(body: number, point: THREE.Vector3): THREE.Vector3 {
@@ -104,12 +176,22 @@ export class Bodies {
     return point.clone().applyMatrix4(this.frames[body]!);
   }
 
+  /** A direction of the world in the axes of a body, and back. */
+  turnToBody(body: number, direction: THREE.Vector3): THREE.Vector3 {
+    return direction.clone().transformDirection(this.frames[body]!.clone().invert());
+  }
+
+  turnToWorld(body: number, direction: THREE.Vector3): THREE.Vector3 {
+    return direction.clone().transformDirection(this.frames[body]!);
+  }
+
   /** Corners of the boxes around the solids of each body that has any, world; planes reach everywhere and have none. */
   corners(): Map<number, THREE.Vector3[]> {
     const found = new Map<number, THREE.Vector3[]>();
     for (const { mesh, instances } of this.batches) {
       const { min, max } = mesh.geometry.boundingBox!;
       for (const { body, inBody } of instances) {
+        if (this.parked[body]) continue;
         const X = new THREE.Matrix4().multiplyMatrices(this.frames[body]!, inBody);
         const list = found.get(body) ?? [];
         for (const x of [min.x, max.x]) for (const y of [min.y, max.y]) for (const z of [min.z, max.z]) list.push(new THREE.Vector3(x, y, z).applyMatrix4(X));
@@ -126,22 +208,22 @@ export class Bodies {
     return new THREE.Box3().setFromPoints(corners).getCenter(new THREE.Vector3());
   }
 
-  /** Tints one body (0: none): a little under the pointer, more in the hand. */
-  highlight(body: number, strength: number): void {
+  /** Tints bodies, each this much: a little under the pointer, more in a hand. */
+  highlight(tints: Map<number, number>): void {
     const accent = new THREE.Color(cssColor("--accent"));
-    const changed = new Set([...this.tinted.splice(0), body]);
+    const changed = new Set([...this.tinted.keys(), ...tints.keys()]);
     for (const { mesh, instances } of this.batches) {
       instances.forEach((instance, i) => {
         if (!changed.has(instance.body)) return;
-        const tint = body > 0 && instance.body === body ? strength : 0;
-        mesh.setColorAt(i, instance.color.clone().lerp(accent, tint));
+        mesh.setColorAt(i, instance.color.clone().lerp(accent, tints.get(instance.body) ?? 0));
         mesh.instanceColor!.needsUpdate = true;
       });
     }
-    if (body > 0) this.tinted.push(body);
+    this.tinted = new Map(tints);
   }
 
   dispose(): void {
+    this.gone = true;
     for (const { mesh } of this.batches) {
       mesh.geometry.dispose();
       (mesh.material as THREE.Material).dispose();

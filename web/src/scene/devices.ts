@@ -25,8 +25,8 @@ export function arrowTip(from: THREE.Vector3, force: THREE.Vector3, limit_N: num
   return force.clone().normalize().multiplyScalar(LONGEST * scale * Math.min(1, part)).add(from);
 }
 
-/** One device. */
-class Marker {
+/** One device, or a bare hand. */
+export class Marker {
   readonly root = new THREE.Group();
   private readonly proxy = ball(12);
   private readonly hand = ball(11);
@@ -39,10 +39,10 @@ class Marker {
     this.root.add(this.link, this.shaft, this.head, this.hand, this.proxy);
   }
 
-  show(at: THREE.Vector3, hand: THREE.Vector3, force: THREE.Vector3, limit_N: number, scale: number, camera: THREE.Camera): void {
+  show(at: THREE.Vector3, hand: THREE.Vector3, force: THREE.Vector3, limit_N: number, scale: number, eye: THREE.Vector3): void {
     const color = forceColor(share(force.length(), limit_N));
     for (const part of [this.proxy, this.hand, this.link, this.shaft, this.head]) part.material.color.copy(color);
-    const size = camera.position.distanceTo(at); // the same size on the screen, near and far
+    const size = eye.distanceTo(at); // the same size on the screen, near and far
     this.proxy.position.copy(at);
     this.proxy.scale.setScalar(BALL_SIZE * size);
     this.hand.position.copy(hand);
@@ -87,13 +87,13 @@ export class Devices {
     this.resize(...this.size);
   }
 
-  show(frame: Frame, camera: THREE.Camera): void {
+  show(frame: Frame, eye: THREE.Vector3): void {
     const vector = (field: ArrayLike<number>, k: number): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
     this.root.visible = true;
     this.markers.forEach((marker, k) => {
       const [at, hand, force] = [vector(frame.device_point, k), vector(frame.device_position, k), vector(frame.device_force, k)];
       const there = Number.isFinite(norm(at.toArray()) + norm(hand.toArray())); // a reading that is no number is nowhere
-      if (there) marker.show(at, hand, force, this.devices[k]!.force_limit_N, this.scale, camera);
+      if (there) marker.show(at, hand, force, this.devices[k]!.force_limit_N, this.scale, eye);
       marker.root.visible = there;
     });
   }

@@ -67,11 +67,13 @@ class Patch {
     return new THREE.Plane().setFromNormalAndCoplanarPoint(this.normal(), new THREE.Vector3().setFromMatrixPosition(this.X));
   }
 
-  /** Shows the square nearest to `center`. */
+  /** Shows the square nearest to `center`, with two of its edges level. */
   fit(center: THREE.Vector3, radius: number): void {
     const size = (this.role === "slope" ? SLAB_EDGE : WALL_EDGE) * radius;
     const near = center.clone().applyMatrix4(this.X.clone().invert()).setZ(0);
-    this.shift.makeScale(size, size, size).setPosition(near);
+    const up = new THREE.Vector3(0, 0, 1).transformDirection(this.X.clone().invert()); // in the axes of the plane
+    const roll = Math.hypot(up.x, up.y) > 1e-6 ? Math.atan2(-up.x, up.y) : 0;
+    this.shift.makeRotationZ(roll).scale(new THREE.Vector3(size, size, size)).setPosition(near);
     const face = this.front.material;
     face.opacity = this.role === "wall" ? Math.min(WALL_OPACITY, this.opacity) : this.opacity;
     face.transparent = face.opacity < 1;

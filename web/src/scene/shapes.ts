@@ -7,12 +7,14 @@ import type { Quality } from "./quality";
 
 /** Colours for bodies that have none of their own, told apart by most eyes, in light and dark. */
 const PALETTE = ["#7c93c9", "#d98f5f", "#6fae9f", "#c47f9f", "#9a86c4", "#b7a35b", "#6aa5c4", "#c9796f"];
+const PLAIN = new THREE.Color("#c8ccd4");
 const MANY = 80; // shapes; a scene with more has rounded ones of fewer triangles
 
 export interface Unit {
   key: string; // equal for shapes that can share a geometry
-  scale: THREE.Vector3;
-  make: () => THREE.BufferGeometry;
+  scale: THREE.Vector3; // of a mesh: one, it has its size
+  make?: () => THREE.BufferGeometry;
+  mesh?: number; // instead: its geometry is to be loaded
 }
 
 /** A solid as a unit geometry and its scale; null for a plane, which has no end, and for what cannot be drawn. */
@@ -33,6 +35,8 @@ export function unit(shape: Shape, shapes = 1): Unit | null {
     }
     case "box":
       return { key: "box", scale: new THREE.Vector3(a, b, c), make: () => new THREE.BoxGeometry(1, 1, 1) };
+    case "mesh":
+      return typeof shape.mesh === "number" ? { key: `mesh ${shape.mesh}`, scale: new THREE.Vector3(1, 1, 1), mesh: shape.mesh } : null;
     default:
       return null;
   }
@@ -50,7 +54,9 @@ export function paint(shape: Shape, body: number): { color: THREE.Color; opacity
     const [r, g, b, opacity] = shape.color;
     return { color: new THREE.Color().setRGB(r, g, b, THREE.SRGBColorSpace), opacity };
   }
-  return { color: new THREE.Color(PALETTE[(body + PALETTE.length - 1) % PALETTE.length]), opacity: shape.kind === "plane" ? 0.3 : 1 };
+  const color = new THREE.Color(PALETTE[(body + PALETTE.length - 1) % PALETTE.length]);
+  if (shape.kind === "mesh") color.lerp(PLAIN, 0.5); // a robot's links: told apart, yet of one machine
+  return { color, opacity: shape.kind === "plane" ? 0.3 : 1 };
 }
 
 export type BodyMaterial = THREE.MeshStandardMaterial | THREE.MeshLambertMaterial;

@@ -1,11 +1,11 @@
-// The spring between the held point and the hand, and the force it carries, as the servo reports it.
+// The spring between the held point and the hand; its colour is that of the force it carries.
 
 import * as THREE from "three";
 import { Line2 } from "three/examples/jsm/lines/Line2.js";
 import { LineGeometry } from "three/examples/jsm/lines/LineGeometry.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import { WARN } from "../devices";
-import { cssColor, el } from "../dom";
+import { cssColor } from "../dom";
 
 const COILS = 9;
 const POINTS = 28 * COILS;
@@ -37,13 +37,10 @@ export function helix(a: THREE.Vector3, b: THREE.Vector3, scale: number, out: Fl
 
 export class Spring {
   readonly root = new THREE.Group();
-  scale = 1; // radius of the scene [m]
-  readonly label = el("output", { class: "force-label", hidden: true, "aria-label": "force of the hand" });
   private readonly line: Line2;
   private readonly held: THREE.Mesh<THREE.SphereGeometry, THREE.MeshBasicMaterial>;
   private readonly hand: THREE.Mesh<THREE.SphereGeometry, THREE.MeshBasicMaterial>;
   private readonly points = new Float32Array(3 * (POINTS + 1));
-  private shownText = "";
 
   constructor() {
     const onTop = { depthTest: false, depthWrite: false, transparent: true, toneMapped: false };
@@ -58,33 +55,20 @@ export class Spring {
     this.root.visible = false;
   }
 
-  /** Draws it from `from` to `to` (world), carrying `force` [N] of at most `limit` [N]. */
-  show(from: THREE.Vector3, to: THREE.Vector3, force: number, limit: number, camera: THREE.PerspectiveCamera): void {
-    helix(from, to, this.scale, this.points);
+  /** Draws it from `from` to `to` (world), in a scene of radius `scale` [m]. */
+  show(from: THREE.Vector3, to: THREE.Vector3, color: THREE.Color, scale: number, eye: THREE.Vector3): void {
+    helix(from, to, scale, this.points);
     this.line.geometry.setPositions(this.points);
-    const color = forceColor(force / limit);
-    this.line.material.color.copy(color);
-    this.held.material.color.copy(color);
-    this.hand.material.color.copy(color);
+    for (const part of [this.line, this.held, this.hand]) part.material.color.copy(color);
     this.held.position.copy(from);
     this.hand.position.copy(to);
-    this.held.scale.setScalar(0.006 * camera.position.distanceTo(from)); // the same size on the screen, near and far
-    this.hand.scale.setScalar(0.0095 * camera.position.distanceTo(to));
+    this.held.scale.setScalar(0.006 * eye.distanceTo(from)); // the same size on the screen, near and far
+    this.hand.scale.setScalar(0.0095 * eye.distanceTo(to));
     this.root.visible = true;
-    this.label.hidden = false;
-    this.label.style.setProperty("--force-color", `#${color.getHexString()}`);
-    const text = `${force.toFixed(force < 10 ? 1 : 0)} N`;
-    if (text !== this.shownText) this.label.textContent = this.shownText = text;
   }
 
   hide(): void {
     this.root.visible = false;
-    this.label.hidden = true;
-  }
-
-  /** The label stands beside the hand, at (x, y) in pixels of the stage, on the side away from the held point. */
-  moveLabel(x: number, y: number, right: boolean): void {
-    this.label.style.transform = `translate(${x}px, ${y}px) translate(${right ? "16px" : "calc(-100% - 16px)"}, -50%)`;
   }
 
   resize(width: number, height: number): void {

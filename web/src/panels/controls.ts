@@ -1,0 +1,100 @@
+// How to touch, what the world is like, and how it is shown. All of it can be put back; the servo has the last word.
+
+import type { Connection } from "../connection";
+import { el } from "../dom";
+import { USUAL_TOUCH, type Store, type Touch } from "../state";
+import { plain } from "../words";
+import { Choice, Switch } from "./choice";
+import type { Keys } from "./keys";
+import { Slider, type Scale } from "./slider";
+import { THEMES, THEME_WORDS, type Theme } from "./theme";
+
+export const VIEWS = ["perspective", "front", "side", "top"] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+/** What the panel asks of the scene's picture. */
+export interface Looks {
+  lookFrom(name: ViewName): void;
+  showContacts(on: boolean): void;
+  lightsOff(on: boolean): void;
+}
+
+const STIFFNESS: Scale = { least: 50, most: 5000, usual: 800, steps: 60, even: "ratios" };
+const DAMPING: Scale = { least: 0.1, most: 3, usual: 1, steps: 58, even: "differences" };
+const TIMES: Scale = { least: 0, most: 3, usual: 1, steps: 60, even: "differences" };
+const VIEW_WORDS: Record<ViewName, [string, string]> = {
+  perspective: ["Slant", "look at a slant"], front: ["Front", "look from the front"], side: ["Side", "look from the side"], top: ["Top", "look from above"],
+};
+
+const times = (x: number): string => (x === 0 ? "none" : `${plain(x, 2)} ×`);
+
+export class Controls {
+  readonly root: HTMLElement;
+  private readonly stiffness = new Slider(
+    "Stiffness", STIFFNESS, (x) => `${x} N/m`, (x) => this.touch({ stiffness_N_m: x }), "of the spring between your hand and what it holds",
+  );
+  private readonly damping = new Slider(
+    "Damping", DAMPING, (x) => `${plain(x, 2)} ×`, (x) => this.touch({ damping: x }), "of that spring, times critical: below one it swings",
+  );
+  private readonly gravity = new Slider("Gravity", TIMES, times, (x) => this.connection.event("gravity", x), "times the scene's own");
+  private readonly friction = new Slider("Friction", TIMES, times, (x) => this.connection.event("friction", x), "of all contacts, times the scene's own");
+  private scene = "";
+
+  constructor(
+    private readonly store: Store,
+    private readonly connection: Connection,
+    keys: Keys,
+    theme: Theme,
+    looks: Looks,
+    ...more: HTMLElement[]
+  ) {
+    const contacts = new Switch("Contacts", "Show contact points and forces (K)", looks.showContacts);
+    const dark = new Switch("Lights off", "Lights off: work by force alone (L)", looks.lightsOff);
+    const views = new Choice("view", VIEWS, (name) => VIEW_WORDS[name][0], looks.lookFrom, (name) => `${VIEW_WORDS[name][1]} (${VIEWS.indexOf(name) + 1})`);
+    const colours = new Choice("colours", THEMES, (name) => (name === "system" ? "System" : name === "light" ? "Light" : "Dark"), (name) => {
+      theme.choose(name);
+      colours.show(name);
+    }, (name) => `Colours: ${THEME_WORDS[name]} (D)`);
+    colours.show(theme.choice);
+    const touching = el("section", { class: "live-only" }, this.stiffness.root, this.damping.root);
+    const world = el("section", { class: "live-only" }, this.gravity.root, this.friction.root);
+    const seeing = el("section", {}, row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root));
+    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, world, seeing, ...more);
+
+    keys.bind("View", "k", "contacts on or off", () => contacts.turn(!contacts.on));
+    keys.bind("View", "l", "lights off: work by force alone; or on", () => dark.turn(!dark.on));
+    VIEWS.forEach((name, i) => keys.bind("View", String(i + 1), VIEW_WORDS[name][1], () => looks.lookFrom(name)));
+    keys.bind("View", "d", "colours: as the system, light, dark", () => {
+      theme.next();
+      colours.show(theme.choice);
+    });
+
+    store.on("hello", (hello) => {
+      if (!hello) return;
+      this.root.classList.toggle("replay", hello.mode === "replay");
+      if (hello.scene !== this.scene) this.begin(hello.hand.stiffness_N_m);
+      else this.again();
+      this.scene = hello.scene;
+    });
+  }
+
+  private touch(change: Partial<Touch>): void {
+    this.store.set("touch", { ...this.store.get("touch"), ...change });
+  }
+
+  /** A scene begins with its own stiffness, gravity and friction. */
+  private begin(stiffness_N_m: number): void {
+    this.stiffness.begin(stiffness_N_m);
+    for (const slider of [this.damping, this.gravity, this.friction]) slider.begin();
+    this.store.set("touch", { ...USUAL_TOUCH, mode: this.store.get("touch").mode });
+  }
+
+  /** The same scene came back, perhaps with another servo: what was chosen still holds. */
+  private again(): void {
+    for (const slider of [this.gravity, this.friction]) if (!slider.isUsual) slider.put(slider.value);
+  }
+}
+
+function row(name: string, what: HTMLElement): HTMLElement {
+  return el("div", { class: "row" }, el("span", { class: "name" }, name), what);
+}

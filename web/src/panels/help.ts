@@ -1,0 +1,33 @@
+// All keys and gestures, in a dialog.
+
+import { el } from "../dom";
+import { dialog } from "./dialog";
+import { GROUPS, type Keys } from "./keys";
+
+const GESTURES: [string, string][] = [
+  ["drag a body", "pull it, or press on it; a second finger is a second hand"],
+  ["Shift + drag", "press, while in pull mode"],
+  ["wheel while dragging", "farther away, or nearer"],
+  ["Esc", "let go"],
+  ["drag an obstacle", "move it"],
+  ["drag the background", "turn the view; right button or two fingers move it, the wheel comes nearer"],
+  ["drag in a plot", "look at that time closely"],
+  ["Tab, arrows", "every button and slider without a mouse"],
+];
+
+export class Help {
+  readonly root = dialog("Keys and gestures");
+
+  constructor(private readonly keys: Keys) {
+    for (const key of ["?", "h"]) keys.bind("Scene and plan", key, "this help", () => this.open());
+  }
+
+  open(): void {
+    const rows = (pairs: [string[], string][]): HTMLElement[] =>
+      pairs.flatMap(([keys, words]) => [el("dt", {}, ...keys.map((key) => el("kbd", {}, key))), el("dd", {}, words)]);
+    const part = (title: string, pairs: [string[], string][]): HTMLElement => el("section", {}, el("h3", {}, title), el("dl", {}, ...rows(pairs)));
+    const keys = GROUPS.map((group) => part(group, this.keys.list(group)));
+    this.root.body.replaceChildren(el("div", { class: "help" }, part("With the pointer", GESTURES.map(([gesture, words]) => [[gesture], words])), ...keys));
+    this.root.open();
+  }
+}

@@ -1,0 +1,78 @@
+// A slider with its number, its unit, and a button back to what is usual.
+
+import { el } from "../dom";
+import { button } from "./button";
+
+export interface Scale {
+  least: number;
+  most: number;
+  usual: number;
+  steps: number; // of the slider
+  even: "ratios" | "differences"; // what one step is
+}
+
+/** Where on the slider a value is, 0 .. steps. */
+export function position(value: number, { least, most, steps, even }: Scale): number {
+  const x = Math.min(most, Math.max(least, value));
+  const share = even === "ratios" ? Math.log(x / least) / Math.log(most / least) : (x - least) / (most - least);
+  return Math.round(steps * share);
+}
+
+/** The value at a place of the slider, rounded, and exactly the usual one nearby: it can be found again. */
+export function valueAt(place: number, scale: Scale): number {
+  const { least, most, usual, steps, even } = scale;
+  if (place === position(usual, scale)) return usual;
+  if (even === "ratios") return Number((least * (most / least) ** (place / steps)).toPrecision(2));
+  return Number((least + (most - least) * (place / steps)).toFixed(2));
+}
+
+export class Slider {
+  readonly root: HTMLElement;
+  value: number;
+  private readonly input: HTMLInputElement;
+  private readonly now = el("output");
+  private readonly back: HTMLButtonElement;
+
+  constructor(
+    name: string,
+    private scale: Scale,
+    private readonly words: (value: number) => string, // with its unit
+    private readonly changed: (value: number) => void,
+    about = "",
+  ) {
+    this.value = scale.usual;
+    this.input = el("input", {
+      type: "range", min: 0, max: scale.steps, step: 1, "aria-label": name,
+      oninput: () => this.put(valueAt(this.input.valueAsNumber, this.scale)),
+    });
+    this.back = button({ title: `${name}: back to the usual value`, icon: "reset", class: "quiet back" }, () => this.put(this.scale.usual));
+    this.root = el("div", { class: "slider", title: about }, el("span", { class: "name" }, name), this.now, this.back, this.input);
+    this.show();
+  }
+
+  get isUsual(): boolean {
+    return this.value === this.scale.usual;
+  }
+
+  /** Another scene has another usual value; the slider goes there and tells nobody. */
+  begin(usual = this.scale.usual): void {
+    this.scale = { ...this.scale, usual };
+    this.value = usual;
+    this.show();
+  }
+
+  put(value: number): void {
+    this.value = value;
+    this.show();
+    this.changed(value);
+  }
+
+  private show(): void {
+    const text = this.words(this.value);
+    this.now.textContent = text;
+    this.input.value = String(position(this.value, this.scale));
+    this.input.setAttribute("aria-valuetext", text);
+    this.back.classList.toggle("needless", this.isUsual);
+    this.back.tabIndex = this.isUsual ? -1 : 0;
+  }
+}

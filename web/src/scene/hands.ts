@@ -1,0 +1,116 @@
+// Both hands as they are seen: a spring that pulls or a probe that presses, with the force beside it. A hand of ours is
+// drawn where our pointer is, without waiting for the servo; the force is always the servo's.
+
+import * as THREE from "three";
+import { norm } from "../decode";
+import { row } from "../devices";
+import type { Frame } from "../frame.gen";
+import type { Bodies } from "./bodies";
+import { Marker } from "./devices";
+import { ForceLabel, ForceSign } from "./label";
+import { Probe } from "./probe";
+import { forceColor, Spring } from "./spring";
+
+export type HandKind = "pull" | "press";
+
+/** What a hand of ours holds. */
+export interface Grip {
+  kind: HandKind;
+  body: number;
+  atBody: THREE.Vector3; // the point, body axes
+  normal: THREE.Vector3; // of the surface there, outward, body axes
+  target: THREE.Vector3; // where the hand is, world
+}
+
+/** Two hands, each with something or nothing. */
+export type Grips = [Grip | null, Grip | null];
+
+/** Where things are, for whoever draws. */
+export interface Looking {
+  eye: THREE.Vector3;
+  up: THREE.Vector3; // of the picture, world
+  scale: number; // radius of the scene [m]
+  toPixels(point: THREE.Vector3): THREE.Vector2;
+  worn: boolean; // a headset is
+}
+
+/** One hand. */
+class HandView {
+  readonly root = new THREE.Group();
+  readonly spring = new Spring();
+  readonly probe = new Probe();
+  readonly bare = new Marker(); // in the dark: no more than the tip and its force
+  private readonly label: ForceLabel;
+  private readonly sign = new ForceSign();
+
+  constructor(stage: HTMLElement) {
+    this.label = new ForceLabel(stage);
+    this.root.add(this.spring.root, this.probe.root, this.bare.root, this.sign.sprite);
+  }
+
+  show(grip: Grip | null, told: { point: THREE.Vector3; target: THREE.Vector3; force: THREE.Vector3 }, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
+    const point = grip ? bodies.toWorld(grip.body, grip.atBody) : told.point;
+    const target = grip ? grip.target : told.target;
+    const force = told.force.length();
+    const color = forceColor(force / limit);
+    const press = grip?.kind === "press";
+    this.hideAll();
+    if (dark) {
+      this.bare.show(target, target, told.force.clone().negate(), limit, sight.scale, sight.eye);
+      this.bare.root.visible = true;
+    } else if (press) {
+      this.probe.show(point, bodies.turnToWorld(grip.body, grip.normal), target, color, sight.eye, sight.up);
+    } else {
+      this.spring.show(point, target, color, sight.scale, sight.eye);
+    }
+    if (sight.worn) return this.sign.show(force, color, target, sight.eye);
+    const at = sight.toPixels(target);
+    this.label.show(force, color, at, press || dark ? at : sight.toPixels(point));
+  }
+
+  private hideAll(): void {
+    this.spring.hide();
+    this.probe.hide();
+    this.bare.root.visible = false;
+    this.sign.hide();
+  }
+
+  hide(): void {
+    this.hideAll();
+    this.label.hide();
+  }
+}
+
+export class Hands {
+  readonly root = new THREE.Group();
+  private readonly hands: HandView[];
+
+  constructor(stage: HTMLElement) {
+    this.hands = [new HandView(stage), new HandView(stage)];
+    this.root.add(...this.hands.map((hand) => hand.root));
+    this.hide();
+  }
+
+  /** Our own hands as our pointers have them; otherwise those that the frame tells of (a recording, another page). */
+  show(frame: Frame, grips: Grips, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
+    this.hands.forEach((hand, k) => {
+      const grip = grips[k] ?? null;
+      if (!grip && !frame.hand_body[k]) return hand.hide();
+      const vector = (field: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
+      hand.show(grip, { point: vector(frame.hand_point), target: vector(frame.hand_target), force: vector(frame.hand_force) }, limit, bodies, sight, dark);
+    });
+  }
+
+  hide(): void {
+    for (const hand of this.hands) hand.hide();
+  }
+
+  resize(width: number, height: number): void {
+    for (const { spring, probe, bare } of this.hands) for (const part of [spring, probe, bare]) part.resize(width, height);
+  }
+}
+
+/** The force of each hand, as a share of the limit. */
+export function shares(frame: Frame, limit: number): number[] {
+  return frame.hand_body.map((body, k) => (body && limit > 0 ? norm(row(frame.hand_force, k, 3)) / limit : 0));
+}

@@ -1,0 +1,159 @@
+// Controllers of a headset as hands: trigger or squeeze takes hold of what the controller points at, near or far, and
+// holds it until it is let go. What is held moves with the controller as if a stick joined them; it pulses with the force.
+
+import * as THREE from "three";
+import type { Grasps, HandNumber } from "./grasp";
+import type { Pick } from "./scene/bodies";
+import { shares, type HandKind } from "./scene/hands";
+import type { Store } from "./state";
+
+const BACK_M = 0.1; // the ray begins this far behind the controller, so that it also takes what it is inside of
+const TELL_MS = 14; // how often the servo is told where a hand is
+const PULSE_EVERY_MS = 50;
+const PULSE_MS = 70; // each pulse: until the next, and a little more
+const LEAST = 0.02; // share of the limit that is not worth a pulse
+const START = ["squeezestart", "selectstart"] as const;
+const END = ["squeezeend", "selectend"] as const;
+
+/** What controllers need of a scene. */
+export interface Reachable {
+  readonly carried: Set<number>; // obstacles on their way
+  pickRay(ray: THREE.Raycaster): Pick | null;
+  pose(body: number): number[]; // position and quaternion (w, x, y, z)
+}
+
+/** A controller that holds something: a hand, or an obstacle that it carries. */
+interface Hold {
+  inHand: THREE.Vector3; // the held point, in the axes of the controller
+  hand?: HandNumber;
+  carried?: { body: number; offset: THREE.Vector3; quaternion: number[] }; // from the held point to its origin
+}
+
+/** The right controller is the first hand, the left one the second; one that says nothing is the first. */
+export function handOf(source: { handedness: XRHandedness }): HandNumber {
+  return source.handedness === "left" ? 1 : 0;
+}
+
+/** How strongly to pulse for a force that is this share of its limit, 0 to 1. */
+export function pulse(share: number): number {
+  return share < LEAST ? 0 : Math.min(1, 0.1 + 0.9 * share);
+}
+
+export class Controllers {
+  private session: XRSession | null = null;
+  private space: XRReferenceSpace | null = null;
+  private origin = new THREE.Matrix4(); // of the headset's space in the world
+  private readonly holds = new Map<XRInputSource, Hold>();
+  private told = -Infinity;
+  private pulsed = -Infinity;
+  private readonly listeners: [string, EventListener][];
+
+  constructor(
+    private readonly scene: Reachable,
+    private readonly grasps: Grasps,
+    private readonly store: Store,
+    private readonly firstGrab: () => void,
+    private readonly mode: () => HandKind = () => "pull",
+    private readonly put: (body: number, placement: number[]) => void = () => undefined,
+  ) {
+    const on = (names: readonly string[], listener: (event: XRInputSourceEvent) => void): [string, EventListener][] =>
+      names.map((name) => [name, listener as unknown as EventListener]);
+    this.listeners = [
+      ...on(START, (event) => this.take(event.inputSource, event.frame)),
+      ...on(END, (event) => this.letGo(event.inputSource)),
+      ["inputsourceschange", (event) => (event as XRInputSourcesChangeEvent).removed.forEach((source) => this.letGo(source))],
+      ["visibilitychange", () => this.session?.visibilityState !== "visible" && this.releaseAll()],
+      ["end", () => this.end()],
+    ];
+  }
+
+  /** A headset is on; its `space` lies at `origin` in the world. */
+  begin(session: XRSession, space: XRReferenceSpace, origin: THREE.Matrix4): void {
+    this.end();
+    this.session = session;
+    this.space = space;
+    this.origin = origin.clone();
+    for (const [name, listener] of this.listeners) session.addEventListener(name as "end", listener);
+  }
+
+  end(): void {
+    this.releaseAll();
+    for (const [name, listener] of this.listeners) this.session?.removeEventListener(name as "end", listener);
+    this.session = this.space = null;
+  }
+
+  /** One picture of the headset: moves what is held, and pulses. */
+  frame(frame: XRFrame, now: number): void {
+    if (now - this.told >= TELL_MS) {
+      this.told = now;
+      for (const [source, hold] of this.holds) {
+        const X = this.place(source, frame);
+        if (X) this.move(hold, hold.inHand.clone().applyMatrix4(X)); // not tracked just now: it stays where it was
+      }
+    }
+    if (now - this.pulsed >= PULSE_EVERY_MS) {
+      this.pulsed = now;
+      this.pulse();
+    }
+  }
+
+  /** Where the controllers are, world: for those who draw them. */
+  places(frame: XRFrame): THREE.Matrix4[] {
+    return Array.from(this.session?.inputSources ?? []).flatMap((source) => this.place(source, frame) ?? []);
+  }
+
+  private place(source: XRInputSource, frame: XRFrame): THREE.Matrix4 | null {
+    const pose = this.space ? frame.getPose(source.targetRaySpace, this.space) : undefined;
+    return pose ? new THREE.Matrix4().fromArray(pose.transform.matrix).premultiply(this.origin) : null;
+  }
+
+  private take(source: XRInputSource, frame: XRFrame): void {
+    const X = this.place(source, frame);
+    if (!X || this.holds.has(source) || !this.store.canTouch()) return;
+    const ahead = new THREE.Vector3(0, 0, -1).transformDirection(X);
+    const from = new THREE.Vector3().setFromMatrixPosition(X).addScaledVector(ahead, -BACK_M);
+    const found = this.scene.pickRay(new THREE.Raycaster(from, ahead));
+    const hold = found && this.hold(found, handOf(source));
+    if (!hold) return;
+    this.holds.set(source, { ...hold, inHand: found.point.clone().applyMatrix4(X.invert()) });
+    this.firstGrab();
+  }
+
+  private hold(found: Pick, wanted: HandNumber): Omit<Hold, "inHand"> | null {
+    const { body, point } = found;
+    if (found.movable) {
+      const pose = this.scene.pose(body);
+      this.scene.carried.add(body);
+      return { carried: { body, offset: new THREE.Vector3().fromArray(pose).sub(point), quaternion: pose.slice(3) } };
+    }
+    const hand = this.grasps.take(found, this.mode(), wanted) ?? this.grasps.take(found, this.mode());
+    return hand === null ? null : { hand };
+  }
+
+  private move({ hand, carried }: Hold, to: THREE.Vector3): void {
+    if (hand !== undefined) this.grasps.move(hand, to);
+    if (carried) this.put(carried.body, [...to.add(carried.offset).toArray(), ...carried.quaternion]);
+  }
+
+  private letGo(source: XRInputSource): void {
+    const hold = this.holds.get(source);
+    this.holds.delete(source);
+    if (hold?.hand !== undefined) this.grasps.release(hold.hand);
+    if (hold?.carried) this.scene.carried.delete(hold.carried.body);
+  }
+
+  private releaseAll(): void {
+    for (const source of [...this.holds.keys()]) this.letGo(source);
+  }
+
+  private pulse(): void {
+    const [frame, hello] = [this.store.get("frame"), this.store.get("hello")];
+    if (!frame || !hello) return;
+    const forces = shares(frame, hello.hand.force_limit_N);
+    for (const [source, { hand }] of this.holds) {
+      const strength = hand === undefined ? 0 : pulse(forces[hand] ?? 0);
+      const actuator = source.gamepad?.hapticActuators?.[0] as { pulse?(strength: number, ms: number): Promise<boolean> } | undefined;
+      if (strength > 0) actuator?.pulse?.(strength, PULSE_MS).catch(() => undefined);
+    }
+  }
+}

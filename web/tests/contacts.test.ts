@@ -1,0 +1,64 @@
+import * as THREE from "three";
+import { expect, test, vi } from "vitest";
+import type { Frame } from "../src/frame.gen";
+import { arrowLength, Contacts } from "../src/scene/contacts";
+import { pathColor } from "../src/scene/path";
+import { tipAt } from "../src/scene/probe";
+
+vi.mock("../src/dom", () => ({ cssColor: () => "#0000ff", el: () => ({}) }));
+
+/** A frame with so many contacts in a row, the k-th with k newtons along y. */
+function frame(contacts: number, room: number): Frame {
+  const rows = (f: (k: number) => number[]): Float64Array => Float64Array.from(Array.from({ length: room }, (_, k) => f(k)).flat());
+  return { contacts, contact_point: rows((k) => [k, 0, 0]), contact_force: rows((k) => [0, k, 0]) } as unknown as Frame;
+}
+
+test("an arrow is as long as its force is large, up to the longest, and a small force has none", () => {
+  expect(arrowLength(5, 10, 2)).toBeCloseTo(1);
+  expect(arrowLength(50, 10, 2)).toBe(2);
+  expect(arrowLength(0.1, 10, 2)).toBe(0);
+  expect(arrowLength(0, 0, 2)).toBe(0);
+});
+
+test("all contacts are one mesh, at their points, along their forces; no more than there is room for", () => {
+  const contacts = new Contacts();
+  contacts.build(4);
+  expect(contacts.show(frame(9, 4), new THREE.Vector3(0, 0, 5), 1)).toBe(4);
+  expect(contacts.root.children.length).toBe(1);
+  const mesh = contacts.root.children[0] as THREE.InstancedMesh;
+  const X = new THREE.Matrix4();
+  mesh.getMatrixAt(3, X);
+  expect(new THREE.Vector3().setFromMatrixPosition(X).toArray()).toEqual([3, 0, 0]);
+  expect(new THREE.Vector3(0, 0, 1).transformDirection(X).y).toBeCloseTo(1);
+  const reach = mesh.geometry.getAttribute("reach");
+  expect(reach.getX(0)).toBe(0);
+  expect(reach.getX(3)).toBeGreaterThan(reach.getX(1));
+  contacts.show(frame(2, 4), new THREE.Vector3(0, 0, 5), 1);
+  expect(mesh.count).toBe(2);
+});
+
+test("a scene without contacts has nothing to draw", () => {
+  const contacts = new Contacts();
+  contacts.build(0);
+  expect(contacts.show(frame(0, 0), new THREE.Vector3(), 1)).toBe(0);
+  expect(contacts.root.children).toEqual([]);
+});
+
+test("the colour of a path says how near it comes to anything", () => {
+  expect(pathColor(null, "--own")).toBe("--own");
+  expect(pathColor({ clearance_m: {} }, "--own")).toBe("--own");
+  expect(pathColor({ clearance_m: { ball: 0.3, wall: 0.05 } }, "--own")).toBe("--own");
+  expect(pathColor({ clearance_m: { ball: 0.3, wall: 0.01 } }, "--own")).toBe("--warn");
+  expect(pathColor({ clearance_m: { ball: -0.02, wall: 0.01 } }, "--own")).toBe("--alarm");
+  expect(pathColor({ clearance_m: { ball: -1e-5 } }, "--own")).toBe("--warn"); // a touch
+});
+
+test("the tip of a probe stays on the surface while the hand goes in, and leaves it with the hand", () => {
+  const [point, normal] = [new THREE.Vector3(1, 0, 0), new THREE.Vector3(1, 0, 0)];
+  const inside = tipAt(point, normal, new THREE.Vector3(0.9, 0.2, 0));
+  expect(inside.depth).toBeCloseTo(0.1);
+  expect(inside.tip.distanceTo(new THREE.Vector3(1, 0.2, 0))).toBeLessThan(1e-9);
+  const outside = tipAt(point, normal, new THREE.Vector3(1.5, 0.2, 0));
+  expect(outside.depth).toBe(0);
+  expect(outside.tip.toArray()).toEqual([1.5, 0.2, 0]);
+});

@@ -1,0 +1,192 @@
+import * as THREE from "three";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Hand } from "../src/hand";
+import type { ClientMessage, Hello } from "../src/protocol";
+import type { SceneView } from "../src/scene/view";
+import { Store } from "../src/state";
+
+vi.mock("../src/dom", () => ({ cssColor: () => "#0000ff", el: () => ({ style: {}, hidden: true }) }));
+
+const ARM = 3; // can be touched; where x < 100 pixels
+const BALL = 5; // can be moved; 100 <= x < 200; beyond is nothing
+const AT = new THREE.Vector3(0, 2, 0); // where everything is; the camera is at the origin and looks along y
+
+beforeEach(() => {
+  const there = { addEventListener: () => undefined };
+  vi.stubGlobal("window", there);
+  vi.stubGlobal("document", there);
+  vi.stubGlobal("requestAnimationFrame", (draw: () => void) => draw());
+  vi.stubGlobal("WheelEvent", { DOM_DELTA_LINE: 1 });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+/** A hand on a stage and in a scene that the test plays; a pixel is a centimetre at the distance of the bodies. */
+function setUp() {
+  const listeners = new Map<string, (event: unknown) => void>();
+  const captured = new Set<number>();
+  const stage = {
+    append: () => undefined,
+    addEventListener: (kind: string, listener: (event: unknown) => void) => listeners.set(kind, listener),
+    setPointerCapture: (id: number) => captured.add(id),
+    releasePointerCapture: (id: number) => captured.delete(id),
+    hasPointerCapture: (id: number) => captured.has(id),
+    getBoundingClientRect: () => ({ left: 0, top: 0 }),
+    classList: { add: () => undefined, remove: () => undefined, toggle: () => undefined },
+    style: { cursor: "" },
+  };
+  const camera = new THREE.PerspectiveCamera();
+  camera.up.set(0, 0, 1);
+  camera.lookAt(AT);
+  camera.updateMatrixWorld();
+  const where = { x: 40 }; // of the body that is asked for, in pixels
+  const body = (x: number): number => (x < 100 ? ARM : x < 200 ? BALL : 0);
+  const scene = {
+    camera, grips: [null, null], carried: new Set<number>(), dark: false, scale: 1,
+    pick: (x: number) => (body(x) ? { body: body(x), point: AT.clone(), normal: new THREE.Vector3(0, -1, 0), movable: body(x) === BALL } : null),
+    ray: (x: number) => ({ ray: new THREE.Ray(new THREE.Vector3(), new THREE.Vector3(0.01 * x, 2, 0).normalize()) }),
+    projected: () => ({ x: where.x, y: 0 }),
+    pose: () => [0, 2.5, 0.5, 0, 1, 0, 0],
+    toBody: (_: number, p: THREE.Vector3) => p.clone(),
+    turnToBody: (_: number, p: THREE.Vector3) => p.clone(),
+    turnToWorld: (_: number, p: THREE.Vector3) => p.clone(),
+    surface: vi.fn(),
+    highlight: () => undefined,
+    invalidate: () => undefined,
+  };
+  const store = new Store();
+  store.set("hello", { mode: "live", bodies: [], hand: { stiffness_N_m: 800, force_limit_N: 60 } } as unknown as Hello);
+  store.set("connection", "open");
+  const sent: ClientMessage[] = [];
+  const hand = new Hand(stage as unknown as HTMLElement, scene as unknown as SceneView, store, (m) => sent.push(m), () => undefined);
+  /** Sends an event to the stage; whether the camera gets it as well. */
+  const play = (kind: string, id: number, x = 0, more: object = {}): boolean => {
+    let passed = true;
+    const stop = (): void => void (passed = false);
+    const event = { pointerId: id, pointerType: "touch", button: 0, buttons: 1, clientX: x, clientY: 0, shiftKey: false };
+    listeners.get(kind)!({ ...event, stopPropagation: stop, preventDefault: () => undefined, ...more });
+    return passed;
+  };
+  return { hand, play, sent, store, scene, where };
+}
+
+test("each of two fingers takes a hand of its own; lifting one keeps the other", () => {
+  const { play, sent, scene } = setUp();
+  expect(play("pointerdown", 7, 10)).toBe(false); // the camera does not get what takes hold
+  expect(play("pointerdown", 8, 20)).toBe(false);
+  play("pointermove", 8, 50);
+  expect(sent.at(-1)).toMatchObject({ hand: 1, body: ARM, target: [0.5, 2, 0] });
+  play("pointermove", 7, -50);
+  expect(sent.at(-1)).toMatchObject({ hand: 0, target: [-0.5, 2, 0] });
+  play("pointerup", 7, -50);
+  expect(sent.at(-1)).toEqual({ type: "release", hand: 0 });
+  expect(scene.grips.map((grip: unknown) => grip !== null)).toEqual([false, true]);
+  play("pointermove", 8, 60);
+  expect(sent.at(-1)).toMatchObject({ hand: 1, target: [0.6, 2, 0] });
+});
+
+test("a finger beside everything moves the camera, and a second one joins it, wherever it lands", () => {
+  const { play, sent } = setUp();
+  expect(play("pointerdown", 7, 300)).toBe(true);
+  expect(play("pointerdown", 8, 10)).toBe(true); // a pinch that happens to begin on the arm
+  play("pointerup", 7);
+  play("pointerup", 8);
+  expect(sent).toEqual([]);
+  play("pointerdown", 9, 10);
+  expect(sent[0]).toMatchObject({ type: "hand", hand: 0 });
+});
+
+test("a hand holds while another finger moves the camera", () => {
+  const { play, sent } = setUp();
+  play("pointerdown", 7, 10);
+  expect(play("pointerdown", 8, 300)).toBe(true);
+  expect(play("pointermove", 8, 310)).toBe(true);
+  expect(sent.length).toBe(1);
+});
+
+test("with Shift, or in its mode, a drag presses; otherwise it pulls", () => {
+  const { hand, play, sent } = setUp();
+  const kind = (): unknown => (sent.at(-1) as { kind?: unknown }).kind;
+  play("pointerdown", 1, 10, { shiftKey: true });
+  expect(kind()).toBe("press");
+  expect((sent.at(-1) as { normal: number[] }).normal).toEqual([0, -1, 0]);
+  play("pointerup", 1);
+  play("pointerdown", 1, 10);
+  expect(kind()).toBe("pull");
+  play("pointerup", 1);
+  hand.mode = "press";
+  play("pointerdown", 1, 10);
+  expect(kind()).toBe("press");
+});
+
+test("a tip that slips off its body lets go", () => {
+  const { play, sent, store, scene } = setUp();
+  play("pointerdown", 1, 10, { shiftKey: true });
+  scene.surface.mockReturnValue({ body: ARM, point: AT, normal: new THREE.Vector3(0, -1, 0) });
+  store.set("frame", {} as never);
+  expect(sent.at(-1)).toMatchObject({ type: "hand", kind: "press" });
+  scene.surface.mockReturnValue(null);
+  store.set("frame", { tick: 2 } as never);
+  expect(sent.at(-1)).toEqual({ type: "release", hand: 0 });
+});
+
+test("the wheel moves what is held in depth, and zooms when nothing is", () => {
+  const { play, sent } = setUp();
+  expect(play("wheel", 0, 0, { deltaY: -100, deltaMode: 0 })).toBe(true);
+  play("pointerdown", 1, 0, { pointerType: "mouse" });
+  expect(play("wheel", 0, 0, { deltaY: -100, deltaMode: 0 })).toBe(false);
+  expect((sent.at(-1) as { target: number[] }).target[1]).toBeCloseTo(2.12);
+});
+
+test("an obstacle is put elsewhere, as it is turned, and no hand holds it", () => {
+  const { play, sent, store, scene } = setUp();
+  play("pointerdown", 1, 150);
+  expect(scene.carried).toEqual(new Set([BALL]));
+  expect(sent).toEqual([]);
+  play("pointermove", 1, 160);
+  expect(sent.at(-1)).toMatchObject({ type: "event", kind: "place", body: BALL });
+  const placement = (sent.at(-1) as { placement: number[] }).placement;
+  [1.6, 2.5, 0.5, 0, 1, 0, 0].forEach((x, i) => expect(placement[i]).toBeCloseTo(x)); // keeps its distance to the pointer
+  expect(store.get("held")).toBe(0);
+  play("pointerup", 1);
+  expect(scene.carried.size).toBe(0);
+});
+
+test("who may not touch gets the camera; losing the connection or the hands lets go of everything", () => {
+  const { play, sent, store, scene } = setUp();
+  store.set("taken", true);
+  expect(play("pointerdown", 1, 10)).toBe(true);
+  play("pointerup", 1);
+  store.set("taken", false);
+  play("pointerdown", 1, 10);
+  play("pointerdown", 2, 150);
+  store.set("connection", "lost");
+  expect(sent.at(-1)).toEqual({ type: "release", hand: 0 });
+  expect(scene.carried.size).toBe(0);
+  expect(play("pointermove", 1, 20)).toBe(true); // it is nobody's pointer any more
+});
+
+test("in the dark, hovering tells nothing", () => {
+  const { play, store, scene } = setUp();
+  const mouse = { pointerType: "mouse", buttons: 0 };
+  play("pointermove", 1, 10, mouse);
+  expect(store.get("hovered")).toBe(ARM);
+  scene.dark = true;
+  play("pointermove", 1, 11, mouse);
+  expect(store.get("hovered")).toBe(0);
+});
+
+test("without a pointer a body is taken where it is seen, and moved across and in depth", () => {
+  const { hand, play, sent, where } = setUp();
+  expect(hand.takeBody(ARM)).toBe(true);
+  expect(sent.at(-1)).toMatchObject({ hand: 0, body: ARM, target: AT.toArray() });
+  hand.nudge(10, 0);
+  expect(sent.at(-1)).toMatchObject({ target: [0.5, 2, 0] });
+  hand.nudge(0, 0, -100);
+  expect((sent.at(-1) as { target: number[] }).target[1]).toBeCloseTo(2.12);
+  play("pointerdown", 3, 20); // a finger takes the other hand
+  expect(sent.at(-1)).toMatchObject({ hand: 1 });
+  expect(hand.takeBody(ARM)).toBe(false);
+  hand.release();
+  where.x = 300; // behind something
+  expect(hand.takeBody(ARM)).toBe(false);
+});
