@@ -22,7 +22,7 @@ with Session(scene) as session:  # the pointer's limits: 60 N, 2000 N/s
     while time.monotonic() < ended:  # a hand that is silent for 100 ms has let go, so say it again and again
         session.hold("tool", (0, 0, 0), target, stiffness_N_m=800.0)
         session.wait(0.01)
-        largest = max(largest, float(np.linalg.norm(session.frame()["hand_force"])))
+        largest = max(largest, float(np.linalg.norm(session.frame()["hand_force"][0])))
     frame = session.frame()
     moved = np.linalg.norm(frame["pose"][tool][:3] - start)
     work = frame["energy"][2]  # kinetic, potential, work of the hand [J]

@@ -123,9 +123,11 @@ class Touch:
     browser: bool = True
     """Open the page in the browser."""
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
-    """Address to listen on; only this machine for now."""
+    """Address of the page; with one that others can reach, the printed address has a token."""
     port: int = 8642
     """Port of the page; 0 picks one."""
+    tls: bool = False
+    """Serve the page by https, with a certificate made now: a headset on another machine asks for it."""
     seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
     """Stop after this time [s]; default: until Ctrl-C."""
 
@@ -136,7 +138,7 @@ class Touch:
             if self.watch or self.key:
                 raise ValueError("--watch and --key are for --remote")
             return live.touch(self.scene, self.device, self.mode, self.edit, self.record, self.browser, self.host,
-                              self.port, self.seconds, say)  # fmt: skip
+                              self.port, self.tls, self.seconds, say)  # fmt: skip
         if self.edit is not None:
             raise ValueError("--edit belongs to the other side: palpate serve SCENE --edit ...")
         return live.touch_remote(self.remote, self.device, self.mode, self.watch, self.estimate, self.key, self.record,
@@ -214,17 +216,18 @@ class Export:
     """A recording that `palpate touch` made."""
     out: Annotated[Path | None, tyro.conf.arg(metavar="PATH")] = None
     """Where to; default: beside the recording."""
-    format: Literal["csv", "parquet", "trajectory", "hand"] = "csv"
+    format: Literal["csv", "parquet", "trajectory", "hand", "hands", "marks"] = "csv"
     """trajectory: joint positions and velocities over time as JSON, in the manner of ROS.  hand: what the first device
-    did, for `--device playback:FILE`."""
+    did, for `--device playback:FILE`; without a device the same as hands: what the page's hands did, tick by tick.
+    marks: the markers and their data."""
     everything: bool = False
-    """Also the poses of all bodies and the lateness histogram."""
+    """Also the contacts, the poses of all bodies and the lateness histogram."""
 
     def run(self) -> int:
         from palpate.record.export import export
 
         out = self.out or self.file.with_suffix(
-            {"trajectory": ".json", "hand": ".hand.csv"}.get(self.format, f".{self.format}")
+            {"trajectory": ".json", "csv": ".csv", "parquet": ".parquet"}.get(self.format, f".{self.format}.csv")
         )
         with console.status("exporting ...") as status:
             rows = export(self.file, out, self.format, self.everything,

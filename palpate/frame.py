@@ -4,7 +4,7 @@ A message is a run of 8-byte little-endian words: first all int64 fields, then a
 listed here.  Three messages share this one way of being written down:
 
     FRAME    servo -> everyone, every tick
-    HAND     page or device thread -> servo, the latest value counts
+    HAND     page or link -> servo, the latest of each hand counts
     EVENT    page -> servo, every one counts
 
 `web/src/frame.gen.ts` is generated from this file; a test fails when it is stale.
@@ -44,10 +44,13 @@ LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 
 PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the last good state is shown
 
-# kind of an EVENT.  SEEK [s], SPEED and MODE (of control/modes.py) carry a value; PLACE a body and where to put it;
-# FOLLOW begins the plan that was put under the guide
-PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE = range(1, 10)
-PULL, PUSH = 0, 1  # kind of a HAND: a spring between the held point and the target, or a force at that point
+# kind of an EVENT.  SEEK [s], SPEED, MODE (of control/modes.py), GRAVITY and FRICTION (times the scene's own) carry a
+# value; PLACE a body and where to put it; FOLLOW begins the plan that was put under the guide
+PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(1, 12)
+# kind of a HAND: a spring between the held point and the target; a force at that point; a tip at the target that
+# presses on the surface there
+PULL, PUSH, PRESS = 0, 1, 2
+HANDS = 2  # that a page has: two pointers, two hands
 
 
 class Field(NamedTuple):
@@ -65,10 +68,11 @@ FRAME = (
     Field("state", "i", (), "PAUSED, RUNNING or FAULT"),
     Field("counters", "i", (len(COUNTERS),), "as COUNTERS names them"),
     Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
-    Field("hand_body", "i", (), "body that the hand holds, 0: none"),
+    Field("hand_body", "i", (HANDS,), "body that each hand holds, 0: none"),
     Field("edit_mode", "i", (), "what a touch does to the plan: wait, hold, resume, blend, teach"),
     Field("edit_stage", "i", (), "of the motion: planned, touched, edited, ended"),
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
+    Field("contact_body", "i", ("n_contacts", 2), "the two bodies of each contact, as far as there is room"),
     Field("device_held", "i", ("n_devices",), "body that each device holds, 0: none"),
     Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
     Field("device_buttons", "i", ("n_devices",), "one bit each"),
@@ -80,11 +84,11 @@ FRAME = (
     Field("tau", "f", ("nv",), "joint forces of the controller [N m or N]"),
     Field("plan_q", "f", ("nq",), "where the plan, or what holds the joints, wants them"),
     Field("pose", "f", ("n_bodies", 7), "position [m] and quaternion (w, x, y, z) of each body in the world"),
-    Field("hand_point", "f", (3,), "the held point, world [m]"),
-    Field("hand_target", "f", (3,), "where the hand is, world [m]"),
-    Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
-    Field("hand_torque", "f", (3,), "torque on the body from the hand, world [N m]"),
-    Field("hand_age_s", "f", (), "from the hand's sample to this force [s]"),
+    Field("hand_point", "f", (HANDS, 3), "the held point, world [m]"),
+    Field("hand_target", "f", (HANDS, 3), "where the hand is, world [m]"),
+    Field("hand_force", "f", (HANDS, 3), "force on the body from the hand, world [N]"),
+    Field("hand_torque", "f", (HANDS, 3), "torque on the body from the hand, world [N m]"),
+    Field("hand_age_s", "f", (HANDS,), "from the hand's sample to this force [s]"),
     Field("granted_J", "f", (), "energy granted to a hand at the other end of a link so far [J]"),
     Field("device_position", "f", ("n_devices", 3), "where each device's hand is, world [m]"),
     Field("device_quaternion", "f", ("n_devices", 4), "how it is turned, (w, x, y, z) in the world"),
@@ -94,14 +98,17 @@ FRAME = (
     Field("device_body_force", "f", ("n_devices", 3), "force on the bodies it touches or holds, world [N]"),
     Field("device_age_s", "f", ("n_devices",), "from its sample to this force [s]"),
     Field("device_energy", "f", ("n_devices", len(DEVICE_PORTS)), "absorbed at each of DEVICE_PORTS so far [J]"),
+    Field("contact_point", "f", ("n_contacts", 3), "of each contact, world [m]"),
+    Field("contact_force", "f", ("n_contacts", 3), "on the second of its bodies, world [N]"),
     Field("residual", "f", (), "of the contact solver in the tick before, relative to the largest impulse"),
-    Field("energy", "f", (3,), "kinetic, potential, work of the hand so far [J]"),
+    Field("energy", "f", (3,), "kinetic, potential, work of the hands so far [J]"),
 )
 
 HAND = (
     Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
+    Field("hand", "i", (), "which of HANDS"),
     Field("body", "i", (), "body that is held, 0: none"),
-    Field("hand_kind", "i", (), "PULL or PUSH"),
+    Field("hand_kind", "i", (), "PULL, PUSH or PRESS"),
     Field("session", "i", (), "number of the account whose energy limits it; 0: none does"),
     Field("at_body", "f", (3,), "the held point in body axes [m]"),
     Field("target", "f", (3,), "where the hand is, world [m]"),
@@ -109,16 +116,18 @@ HAND = (
         "velocity", "f", (3,), "how it moves, world [m/s]; of a hand across a link, of others it follows from targets"
     ),
     Field("stiffness_N_m", "f", (), "of the spring between them"),
+    Field("damping", "f", (), "of that spring, times critical; 0 means 1"),
     Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
     Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to it; 0: it turns freely"),
     Field("force", "f", (3,), "PUSH: on the body, world [N]"),
+    Field("normal", "f", (3,), "PRESS: of the surface at that point, outward, body axes"),
     Field("energy_J", "f", (), "that the other end of the link has granted so far"),
 )
 
 EVENT = (
-    Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW or PLACE"),
+    Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY or FRICTION"),
     Field("event_body", "i", (), "of PLACE"),
-    Field("value", "f", (), "of SEEK [s], SPEED and MODE"),
+    Field("value", "f", (), "of SEEK [s], SPEED, MODE, GRAVITY and FRICTION"),
     Field("placement", "f", (7,), "of PLACE: position [m] and quaternion (w, x, y, z) in the world"),
 )
 

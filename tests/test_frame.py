@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from palpate.frame import EVENT, FRAME, HAND, Layout
 from palpate.runtime.state import Offsets
 
-SIZES = {"nq": 7, "nv": 6, "n_bodies": 4, "n_devices": 2}
+SIZES = {"nq": 7, "nv": 6, "n_bodies": 4, "n_devices": 2, "n_contacts": 3}
 
 
-@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 20), st.integers(0, 3))
-def test_fields_cover_the_message_without_gap_or_overlap(nq, nv, n_bodies, n_devices):
-    layout = Layout(FRAME, nq=nq, nv=nv, n_bodies=n_bodies, n_devices=n_devices)
-    covered = sorted((layout.offset[f.name], layout.length[f.name]) for f in FRAME)
+@given(st.integers(1, 20), st.integers(1, 20), st.integers(1, 20), st.integers(0, 3), st.integers(0, 9))
+def test_fields_cover_the_message_without_gap_or_overlap(nq, nv, n_bodies, n_devices, n_contacts):
+    layout = Layout(FRAME, nq=nq, nv=nv, n_bodies=n_bodies, n_devices=n_devices, n_contacts=n_contacts)
+    covered = sorted((layout.offset[f.name], layout.length[f.name]) for f in FRAME)  # a field may be empty
     assert covered[0][0] == 0
     for (begin, length), (after, _) in pairwise(covered):
         assert begin + length == after

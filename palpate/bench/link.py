@@ -77,7 +77,7 @@ def simulated_row(network: Network, seconds: float) -> dict[str, Any]:
             new = min(int(clock.state[NOTED]) - before, window)  # below 0 where a new greeting made it forget
             trips += [int(clock.round_trip[(clock.state[NEXT] - 1 - i) % window]) for i in range(new)]
         trace = Trace.of(lambda name: link.history(name, hand=True))
-        holds, force, point = (link.history(name) for name in ("hand_body", "hand_force", "hand_point"))
+        holds, force, point = (link.history(name)[:, 0] for name in ("hand_body", "hand_force", "hand_point"))
         goes_on = (holds[:-1] != 0) & (holds[1:] != 0)
         absorbed = -float((force[:-1] * np.diff(point, axis=0)).sum(axis=1) @ goes_on)
         row = link_row(

@@ -39,12 +39,12 @@ class BodyAccount:
     def read(self) -> None:
         layout = self.session.engine.frame_layout
         for words in self.follower.read():
-            holds = layout.read(words, "hand_body") != 0
-            point = layout.read(words, "hand_point")
+            holds = bool(layout.read(words, "hand_body")[0] != 0)
+            point = layout.read(words, "hand_point")[0]
             if holds and self.before is not None:
                 force_before, point_before = self.before
                 self.absorbed_J -= float(force_before @ (point - point_before))
-            self.before = (layout.read(words, "hand_force"), point) if holds else None
+            self.before = (layout.read(words, "hand_force")[0], point) if holds else None
             self.held += holds
 
     def close(self) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
                 sent_ns.append(time.monotonic_ns())
                 await socket.send_str(hand)
                 stamped_ns.extend(engine.hand_layout.read(m, "sent_ns") for m in hands.read())
-                ages_s.extend(layout.read(m, "hand_age_s") for m in frames.read())
+                ages_s.extend(layout.read(m, "hand_age_s")[0] for m in frames.read())
 
     with Session(arm(), page=True, port=0) as session:
         session.wait(0.3)

@@ -53,7 +53,8 @@ def simulated_run(
     def history(name: str, kind: str) -> np.ndarray:
         part = np.ascontiguousarray(words[:, layout.offset[name] : layout.offset[name] + layout.length[name]])
         part = part.view(np.float64) if kind == "f" else part
-        return part.reshape(len(words), *layout.shape[name])
+        shown = part.reshape(len(words), *layout.shape[name])
+        return shown[:, 0] if name.startswith("hand_") else shown  # a frame has two hands, a script one
 
     return {f.name: history(f.name, f.kind) for f in FRAME}
 

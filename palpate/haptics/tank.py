@@ -86,7 +86,7 @@ def open_tank(
     """An empty tank of an end whose tick takes dt_s [s]."""
     given = {"dt_s": dt_s, "share_time_s": share_time_s, "reserve_J": reserve_J, "most_J": most_J}
     for name, value in (*given.items(), ("acceleration_m_s2", acceleration_m_s2)):
-        if not (math.isfinite(value) and value > 0.0):
+        if not 0.0 < value < math.inf:
             raise ValueError(f"{name} is {value}; it must be positive")
     setting = np.array([reserve_J, min(1.0, dt_s / share_time_s), acceleration_m_s2, most_J])
     return Tank(np.zeros(6), setting, np.zeros(2, dtype=np.int64))

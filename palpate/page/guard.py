@@ -1,29 +1,26 @@
-"""Who may come in: this machine only, by its own name, and no page of another site.
+"""Who may come in: this machine by its own name, or whoever has the token; and no page of another site.
 
 A site that a person visits can make their browser call 127.0.0.1, and a DNS name can be made to point there.  Hence:
 the Host must be this machine (a foreign name that points here is refused), and the Origin of a socket must be the Host
 (a foreign page is refused).  A program without a browser sends no Origin; it runs on this machine already.
+
+A page that others can reach has a token instead of the rule about the Host: it is in the address that the person gets
+(?token=...), then in a cookie that no other site's page can send.
 """
 
 from __future__ import annotations
 
-import ipaddress
+import hmac
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from palpate.link.keys import is_loopback
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether `host`, a name or an address without port, is this machine."""
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+TOKEN: web.AppKey[str] = web.AppKey("token", str)  # empty: this machine only, and no token
+LONGEST_PATH = 200  # no file here has a longer name, and file systems stumble over some
 
 
 def host_is_ours(header: str | None) -> bool:
@@ -40,20 +37,40 @@ def same_origin(origin: str | None, host: str | None) -> bool:
     return origin is None or origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
 
 
+def cookie_name(request: web.Request) -> str:
+    """Cookies belong to a machine, not to a port; two pages on one machine must not overwrite each other's."""
+    where = request.transport.get_extra_info("sockname") if request.transport else None
+    return f"palpate-{where[1] if where else 0}"
+
+
+def has_token(request: web.Request, token: str) -> bool:
+    """Whether the address or the cookie has the token."""
+    given = (request.query.get("token", ""), request.cookies.get(cookie_name(request), ""))
+    return any(hmac.compare_digest(each.encode(errors="surrogatepass"), token.encode()) for each in given)
+
+
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Refuses with 403 whoever may not come in; tells the browser to load nothing from elsewhere."""
-    if not host_is_ours(request.headers.get("Host")):
+    token = request.app[TOKEN]
+    if token and not has_token(request, token):
+        raise web.HTTPForbidden(text="This page needs the token: open the address that palpate printed.\n")
+    if not token and not host_is_ours(request.headers.get("Host")):
         raise web.HTTPForbidden(text="This page answers to 127.0.0.1 and localhost only.\n")
     if not same_origin(request.headers.get("Origin"), request.headers.get("Host")):
         raise web.HTTPForbidden(text="A page of another site may not touch this simulation.\n")
-    return await handler(request)
+    if len(request.path) > LONGEST_PATH:
+        raise web.HTTPNotFound(text="There is nothing of that name.\n")
+    response = await handler(request)
+    if token and "token" in request.query and not response.prepared:
+        response.set_cookie(cookie_name(request), token, httponly=True, samesite="Strict", secure=request.secure)
+    return response
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
     """On every answer: load nothing from elsewhere, do not be shown inside another page."""
     response.headers["Content-Security-Policy"] = (
-        f"default-src 'self'; connect-src 'self' ws://{request.host}; img-src 'self' data: blob:; "
+        f"default-src 'self'; connect-src 'self' ws://{request.host} wss://{request.host}; img-src 'self' data: blob:; "
         "style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
     )
     response.headers["X-Content-Type-Options"] = "nosniff"

@@ -1,15 +1,20 @@
 """What a browser may say, from JSON text to words of a ring.  A browser is not trusted: wrong messages give None.
 
-{"type": "hand", "body": int, "at_body": [3], "target": [3], "stiffness": number}     holds a body there
-{"type": "release"}                                                                  lets go
-{"type": "event", "kind": "play" | "pause" | "step" | "reset" | "seek" | "speed" | "mode",
- "value": number}                                                                    mode: one of control/modes.py
+{"type": "hand", "hand": 0 | 1, "kind": "pull" | "press", "body": int, "at_body": [3], "target": [3],
+ "stiffness": number, "damping": number, "normal": [3]}       holds a body there, or presses on it; hand, kind, damping
+                                                              and normal may be left out: 0, "pull", 1, none
+{"type": "release", "hand": 0 | 1}                            lets go; without "hand", of everything
+{"type": "take"}                                              asks whoever holds the hands for them
+{"type": "give"}                                              gives the hands to whoever asked
+{"type": "event", "kind": one of EVENT_KINDS, "value": number, "body": int, "placement": [7]}
+{"type": "request", "id": int, "what": one of REQUESTS, ...}  something that takes longer, answered with the same id
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Collection
 from typing import Any, Literal, NamedTuple
@@ -19,29 +24,37 @@ import numpy as np
 from palpate import frame
 from palpate.control.modes import MODES
 
-LONGEST = 1024  # characters; the longest honest message has about 250
+LONGEST = 1024  # characters, but of requests; the longest honest message has about 350
+LONGEST_REQUEST = 64 * 2**20  # a robot's file with its meshes, in base64
+IS_REQUEST = re.compile(r'\s*\{\s*"type"\s*:\s*"request"')  # only these may be long, and only if they say so first
 FARTHEST_M = 1000.0  # no scene is larger; keeps squares of what comes in far from overflow
 STIFFEST_N_M = 1e6  # beyond what any servo at 4 kHz holds; its own limit lies far below
+MOST_DAMPING = 10.0  # times critical
 
 EVENT_KINDS = {
-    "play": frame.PLAY, "pause": frame.PAUSE, "step": frame.STEP,
-    "reset": frame.RESET, "seek": frame.SEEK, "speed": frame.SPEED, "mode": frame.MODE,
+    "play": frame.PLAY, "pause": frame.PAUSE, "step": frame.STEP, "reset": frame.RESET, "seek": frame.SEEK,
+    "speed": frame.SPEED, "mode": frame.MODE, "place": frame.PLACE, "gravity": frame.GRAVITY,
+    "friction": frame.FRICTION,
 }  # fmt: skip
+HAND_KINDS = {"pull": frame.PULL, "press": frame.PRESS}
+REQUESTS = ("scene", "robot", "motion", "keep", "export", "add", "remove", "mark")  # runtime/desk.py answers them
 
 HAND_LAYOUT = frame.Layout(frame.HAND)
 EVENT_LAYOUT = frame.Layout(frame.EVENT)
 
 
 class Message(NamedTuple):
-    """A message that was understood, as the words of its ring."""
+    """A message that was understood; hands and events as the words of their ring, a request as it was said."""
 
-    kind: Literal["hand", "release", "event"]
-    words: np.ndarray
+    kind: Literal["hand", "release", "take", "give", "event", "request"]
+    words: np.ndarray = np.zeros(0, dtype=np.int64)
+    hand: int | None = None
+    request: dict[str, Any] | None = None
 
 
 def parse(text: str, touchable: Collection[int]) -> Message | None:
     """The message in `text`, or None if it is not one; `touchable` are the bodies that may be held."""
-    if len(text) > LONGEST:
+    if len(text) > (LONGEST_REQUEST if IS_REQUEST.match(text) else LONGEST):
         return None
     try:
         said = json.loads(text, parse_constant=_refuse)
@@ -53,46 +66,78 @@ def parse(text: str, touchable: Collection[int]) -> Message | None:
         case "hand":
             return _hand(said, touchable)
         case "release":
-            return release()
+            hand = said.get("hand")
+            return Message("release", hand=hand) if hand is None or _is_hand(hand) else None
+        case "take":
+            return Message("take")
+        case "give":
+            return Message("give")
         case "event":
             return _event(said)
+        case "request":
+            return _request(said)
     return None
 
 
-def release() -> Message:
-    """The hand lets go."""
-    return Message("release", HAND_LAYOUT.pack(sent_ns=time.monotonic_ns()))
+def released(hand: int) -> np.ndarray:
+    """The words of a hand that is open."""
+    return HAND_LAYOUT.pack(sent_ns=time.monotonic_ns(), hand=hand)
+
+
+def _is_hand(value: Any) -> bool:
+    return type(value) is int and 0 <= value < frame.HANDS  # a bool is not a hand
 
 
 def _hand(said: dict[str, Any], touchable: Collection[int]) -> Message | None:
-    body, stiffness = said.get("body"), _number(said.get("stiffness"))
-    at_body, target = _point(said.get("at_body")), _point(said.get("target"))
-    if type(body) is not int or body not in touchable:  # a bool is not a body
+    body, stiffness, damping = said.get("body"), _number(said.get("stiffness")), _number(said.get("damping", 1.0))
+    at_body, target = _numbers(said.get("at_body"), 3), _numbers(said.get("target"), 3)
+    hand, kind = said.get("hand", 0), said.get("kind", "pull")
+    normal = _numbers(said.get("normal", [0, 0, 0]), 3)
+    if type(body) is not int or body not in touchable or not _is_hand(hand):
         return None
-    if at_body is None or target is None or stiffness is None or not 0.0 < stiffness <= STIFFEST_N_M:
+    if not isinstance(kind, str) or kind not in HAND_KINDS or at_body is None or target is None or normal is None:
+        return None
+    if stiffness is None or not 0.0 < stiffness <= STIFFEST_N_M:
+        return None
+    if damping is None or not 0.0 < damping <= MOST_DAMPING:
+        return None
+    if kind == "press" and abs(math.hypot(*normal) - 1.0) > 1e-3:
         return None
     words = HAND_LAYOUT.pack(
-        sent_ns=time.monotonic_ns(), body=body, at_body=at_body, target=target, stiffness_N_m=stiffness
-    )
-    return Message("hand", words)
+        sent_ns=time.monotonic_ns(), hand=hand, body=body, hand_kind=HAND_KINDS[kind], at_body=at_body, target=target,
+        stiffness_N_m=stiffness, damping=damping, normal=normal,
+    )  # fmt: skip
+    return Message("hand", words, hand)
 
 
 def _event(said: dict[str, Any]) -> Message | None:
     kind, value = said.get("kind"), _number(said.get("value", 0.0))
     if not isinstance(kind, str) or kind not in EVENT_KINDS or value is None:
         return None
-    if (kind == "speed" and value <= 0.0) or (kind == "seek" and value < 0.0):
+    if (kind == "speed" and value <= 0.0) or (kind in ("seek", "gravity", "friction") and value < 0.0):
         return None
     if kind == "mode" and value not in range(len(MODES)):
         return None
-    return Message("event", EVENT_LAYOUT.pack(kind=EVENT_KINDS[kind], value=value))
+    body, placement = said.get("body", 0), _numbers(said.get("placement", [0] * 7), 7)
+    if type(body) is not int or not 0 <= body < 2**31 or placement is None or (kind == "place" and body == 0):
+        return None
+    words = EVENT_LAYOUT.pack(kind=EVENT_KINDS[kind], value=value, event_body=body, placement=placement)
+    return Message("event", words)
 
 
-def _point(value: Any) -> list[float] | None:
-    if not isinstance(value, list) or len(value) != 3:
+def _request(said: dict[str, Any]) -> Message | None:
+    number, what = said.get("id"), said.get("what")
+    if type(number) is not int or not 0 <= number < 2**31 or not isinstance(what, str) or what not in REQUESTS:
+        return None
+    return Message("request", request=said)
+
+
+def _numbers(value: Any, n: int) -> list[float] | None:
+    """n finite numbers, none of them far away."""
+    if not isinstance(value, list) or len(value) != n:
         return None
     numbers = [x for x in map(_number, value) if x is not None and abs(x) <= FARTHEST_M]
-    return numbers if len(numbers) == 3 else None
+    return numbers if len(numbers) == n else None
 
 
 def _number(value: Any) -> float | None:

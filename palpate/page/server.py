@@ -3,8 +3,11 @@
 The first line of stdin is one JSON object:
     {"frame_fd": int, "hand_fd": int, "event_fd": int, "host": "127.0.0.1", "port": 8642, "hello": {...}}
 the file descriptors being rings (runtime/ring.py): frames to read, hands and events to write.  Port 0 picks a free one.
+A host that others can reach needs "token"; "cert" and "key" are the files of a certificate, for https; "meshes" files
+that runtime/meshes.py wrote.
 When it listens it prints {"url": "http://127.0.0.1:8642/"}; if it cannot, {"error": "..."} and ends with 2.
-When stdin ends, the parent is gone, and so is this process, at once.
+What a browser requests is printed as {"request": {"id": ..., ...}}; every further line of stdin is an answer,
+{"id": ..., ...}, or, without an id, something to tell all.  When stdin ends, the parent is gone, and so are we.
 """
 
 from __future__ import annotations
@@ -14,16 +17,20 @@ import errno
 import json
 import os
 import signal
+import ssl
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from palpate.frame import EVENT, FRAME, HAND, Field, Layout
-from palpate.page.guard import add_headers, guard, is_loopback
+from palpate.link.keys import is_loopback
+from palpate.page.guard import TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
+from palpate.runtime.addresses import reachable
 from palpate.runtime.ring import Ring
 
 STATIC = Path(__file__).parent / "static"
@@ -43,8 +50,8 @@ def main() -> None:
         sys.exit(2)
 
 
-def application(hub: Hub) -> web.Application:
-    """Index, its files, and the socket."""
+def application(hub: Hub, token: str = "", meshes: Sequence[str] = ()) -> web.Application:
+    """Index, its files, the meshes of the scene, and the socket."""
     index = STATIC / "index.html"
     if not index.is_file():
         raise StartError("the page is not built: run `make page` (or install a palpate wheel, which brings it)")
@@ -52,10 +59,18 @@ def application(hub: Hub) -> web.Application:
     async def show(_: web.Request) -> web.FileResponse:
         return web.FileResponse(index)
 
+    async def mesh(request: web.Request) -> web.FileResponse:
+        number = int(request.match_info["number"])
+        if number >= len(meshes):
+            raise web.HTTPNotFound(text="There is no such mesh.\n")
+        return web.FileResponse(meshes[number], headers={"Content-Type": "application/octet-stream"})
+
     app = web.Application(middlewares=[guard])
+    app[TOKEN] = token
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/ws", hub.serve)
     app.router.add_get("/", show)
+    app.router.add_get("/mesh/{number:[0-9]{1,6}}", mesh)
     app.router.add_static("/", STATIC)
     return app
 
@@ -70,8 +85,8 @@ def _settings(line: bytes) -> dict[str, Any]:
         raise StartError(f"the first line of stdin is not the settings of a page: {problem!r}") from None
     if not valid or not {"sizes", "bodies"} <= set(hello):
         raise StartError("the first line of stdin is not the settings of a page")
-    if not is_loopback(str(host)):
-        raise StartError(f"the page listens on this machine only (127.0.0.1), not on {host!r}")
+    if not is_loopback(str(host)) and not settings.get("token"):
+        raise StartError(f"{host!r} can be reached by others: a page there needs a token")
     return dict(settings)
 
 
@@ -80,7 +95,23 @@ def _hub(settings: dict[str, Any]) -> Hub:
     layout = Layout(FRAME, **hello["sizes"])
     hello.setdefault("frame", layout.describe())
     frames = _ring(settings["frame_fd"], "frame", FRAME, hello["sizes"])
-    return Hub(hello, frames, _ring(settings["hand_fd"], "hand", HAND), _ring(settings["event_fd"], "event", EVENT))
+    hands, events = _ring(settings["hand_fd"], "hand", HAND), _ring(settings["event_fd"], "event", EVENT)
+    return Hub(hello, frames, hands, events, _ask)
+
+
+def _ask(request: dict[str, Any]) -> None:
+    print(json.dumps({"request": request}), flush=True)
+
+
+def _certificate(settings: dict[str, Any]) -> ssl.SSLContext | None:
+    if not settings.get("cert"):
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(settings["cert"], settings.get("key"))
+    except (OSError, ssl.SSLError) as problem:
+        raise StartError(f"the certificate {settings['cert']} cannot be used: {problem}") from None
+    return context
 
 
 def _ring(fd: int, name: str, fields: tuple[Field, ...], sizes: dict[str, int] | None = None) -> Ring:
@@ -98,24 +129,32 @@ async def _serve(settings: dict[str, Any]) -> None:
         hub = _hub(settings)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StartError(f"the hello of this scene is not right: {problem!r}") from None
-    runner = web.AppRunner(application(hub), access_log=None)
+    token, certificate = str(settings.get("token") or ""), _certificate(settings)
+    runner = web.AppRunner(application(hub, token, settings.get("meshes", [])), access_log=None)
     await runner.setup()
     host, port = settings["host"], settings["port"]
     try:
-        await web.TCPSite(runner, host, port).start()
+        await web.TCPSite(runner, host, port, ssl_context=certificate).start()
     except (OSError, OverflowError) as problem:
         if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
             raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
         raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    name = f"[{host}]" if ":" in host else host
-    print(json.dumps({"url": f"http://{name}:{runner.addresses[0][1]}/"}), flush=True)
+    threading.Thread(target=_hear_parent, args=(hub, asyncio.get_running_loop()), daemon=True).start()
+    name = reachable(host)
+    name = f"[{name}]" if ":" in name else name
+    scheme, query = "https" if certificate else "http", f"?token={token}" if token else ""
+    print(json.dumps({"url": f"{scheme}://{name}:{runner.addresses[0][1]}/{query}"}), flush=True)
     await asyncio.Event().wait()
 
 
-def _end_with_parent() -> None:
-    while os.read(sys.stdin.fileno(), 4096):
-        pass
+def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
+    """Pass answers on, and end when the parent does."""
+    for line in sys.stdin.buffer:
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            continue
+        asyncio.run_coroutine_threadsafe(hub.answered(answer), loop)
     os._exit(0)  # nothing here needs an orderly end: the rings belong to the parent
 
 

@@ -1,7 +1,8 @@
 """Child processes of a session: the page and the recorder.
 
 A child gets its orders as one JSON line on stdin, answers with JSON lines on stdout, and ends when stdin closes: when
-it is asked to, and just as well when this process is killed.
+it is asked to, and just as well when this process is killed.  In between it may request things ({"request": ...}) and
+be told more, a line each.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+STUCK_S = 1.0  # a line that takes longer is not being read
 
 
 class ChildError(RuntimeError):
@@ -23,8 +26,15 @@ class ChildError(RuntimeError):
 class Child:
     """One child process running `python -m module`."""
 
-    def __init__(self, module: str, orders: dict[str, Any], fds: Sequence[int]) -> None:
-        self.module = module
+    def __init__(
+        self,
+        module: str,
+        orders: dict[str, Any],
+        fds: Sequence[int],
+        requested: Callable[[Child, dict[str, Any]], None] | None = None,
+    ) -> None:
+        self.module, self._requested = module, requested
+        self._stdin = threading.Lock()  # several threads tell it things, and one closes it
         self.process = subprocess.Popen(
             [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
@@ -43,8 +53,14 @@ class Child:
         assert self.process.stdout is not None
         with self.process.stdout as lines:
             for line in lines:
-                with contextlib.suppress(ValueError):  # something else that was printed
-                    self.answers.put(json.loads(line))
+                try:
+                    said = json.loads(line)
+                except ValueError:  # something else that was printed
+                    continue
+                if "request" in said and self._requested is not None:
+                    self._requested(self, said["request"])
+                else:
+                    self.answers.put(said)
         self.answers.put({"ended": True})
 
     def answer(self, key: str, timeout_s: float) -> Any:
@@ -61,15 +77,26 @@ class Child:
             if "ended" in answer:
                 raise ChildError(f"{self.module} ended with code {self.process.wait()}")
 
+    def tell(self, message: dict[str, Any]) -> None:
+        """One more line on its stdin; lost if it has ended."""
+        line = json.dumps(message, allow_nan=False) + "\n"
+        assert self.process.stdin is not None
+        with self._stdin, contextlib.suppress(BrokenPipeError):
+            if not self.process.stdin.closed:
+                self.process.stdin.write(line)
+                self.process.stdin.flush()
+
     @property
     def alive(self) -> bool:
         return self.process.poll() is None
 
     def ask_to_end(self) -> None:
-        """Close its stdin."""
-        if self.process.stdin and not self.process.stdin.closed:
+        """Close its stdin; not if somebody is stuck telling it something, because it no longer reads."""
+        assert self.process.stdin is not None
+        if self._stdin.acquire(timeout=STUCK_S):
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.close()
+            self._stdin.release()
 
     def end(self, timeout_s: float = 5.0) -> int:
         """Ask it to end, wait, and insist if it does not; returns its exit code."""

@@ -13,14 +13,18 @@ from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import COUNTERS, LATENESS_EDGES_US
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
+from palpate.registry import everything
+from palpate.runtime.meshes import mesh_key, meshes_of
 from palpate.runtime.state import Engine
+from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
 
 STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
 
 
-def describe_shape(shape: Shape) -> dict[str, Any]:
+def describe_shape(shape: Shape, meshes: dict[Any, int]) -> dict[str, Any]:
+    """A shape; `mesh` is the number of a mesh, which the page asks for as /mesh/NUMBER."""
     return {
         "kind": shape.kind,
         "size": list(shape.size),
@@ -28,6 +32,7 @@ def describe_shape(shape: Shape) -> dict[str, Any]:
         "quaternion": list(shape.placement.R.wxyz),
         "color": list(shape.color) if shape.color else None,
         "role": shape.role,
+        "mesh": meshes[mesh_key(shape)] if shape.kind == "mesh" else None,
     }
 
 
@@ -65,7 +70,8 @@ def describe_start(engine: Engine) -> list[list[float]]:
 def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]:
     """The hello message: see page/server.py for who reads it."""
     model = scene.model
-    bodies = {b.name: b for b in model.description.bodies}
+    bodies, meshes = {b.name: b for b in model.description.bodies}, meshes_of(model)
+    placed = {j.child for j in model.description.joints if j.placed}
     return {
         "palpate": version("palpate"),
         "mode": mode,
@@ -79,13 +85,18 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "bodies": [
             {
                 "name": name,
-                "touchable": bool(model.arrays.body_link[row] != WORLD),
-                "shapes": [describe_shape(s) for s in (bodies[name].shapes if name in bodies else ())],
+                "touchable": bool(model.arrays.body_link[row] != WORLD) and name not in placed,
+                "movable": name in placed,
+                "spare": name in scene.spares,
+                "shapes": [describe_shape(s, meshes) for s in (bodies[name].shapes if name in bodies else ())],
             }
             for row, name in enumerate(model.body_names)
         ],
         "start": describe_start(engine),
         "edit_modes": list(MODES) if engine.guiding else [],
+        "tool": scene.editing.tool,
+        "obstacles": list(scene.obstacles),
+        "scenes": [{"name": name, "about": about} for name, (_, about) in sorted(everything(SCENES, "scenes").items())],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],
         "frame": engine.frame_layout.describe(),

@@ -20,13 +20,14 @@ from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.model import Floats2
 from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.state import NEXT_EVENT, Engine
 from palpate.scenes.scene import Scene
-from palpate.spatial.placement import Transform
+from palpate.spatial.placement import Transform, Vector3
 
 LONGEST_S = 300.0  # of a motion that is kept; what is older is forgotten
 STILL = 1e-3  # [rad/s, m/s] slower is standing still
 SMOOTH_S = 0.06  # window of `keep`: a hand's blows are softened, its path stays
+PARKED_M, PARKED_BELOW_M = -100.0, -50.0  # where obstacles wait that are not needed; shown nowhere
 STOP_S = 0.3  # in which a motion that ends moving is brought to rest
 
 
@@ -38,6 +39,7 @@ class Edits:
         self._frames = Follower(engine.frames)
         self._rows: list[np.ndarray] = []  # (n, 1 + 3 k): time, q, v, tau; one array for each look at the ring
         self._lock = threading.Lock()  # the session's watch collects, anybody may ask
+        self._sent: dict[str, tuple[int, float]] = {}  # body: number of the event that places it, and how high
 
     # ---- the mode, the surroundings
 
@@ -60,6 +62,36 @@ class Edits:
         if joint is None or joint.kind != "free":
             raise ValueError(f"{body!r} cannot be moved: it is fixed or part of a mechanism (make it with placed=True)")
         self._send(PLACE, event_body=model.body(body), placement=[*where.p, *where.R.wxyz])
+        self._sent[body] = self._engine.events.head, where.p[2]
+
+    def add(self, at: Vector3) -> str:
+        """Put one more obstacle there [m]; its name.  A scene has a few to spare; a reset takes them away again."""
+        parked = [name for name in (*self.scene.spares, *self.scene.obstacles) if not self._is_out(name)]
+        if not parked:
+            raise ValueError(f"the scene {self.scene.name!r} has no obstacle to spare" if not self.scene.spares else
+                             "all obstacles are out already; remove one")  # fmt: skip
+        self.place(parked[0], Transform(p=at))
+        return parked[0]
+
+    def remove(self, name: str) -> None:
+        """Take an obstacle away that `add` put there, or any of the scene's that can be moved."""
+        if name not in (*self.scene.spares, *self.scene.obstacles):
+            raise ValueError(f"{name!r} is no obstacle of this scene")
+        self.place(name, Transform(p=(0.0, 0.0, PARKED_M)))
+
+    @property
+    def obstacles(self) -> tuple[str, ...]:
+        """Names of the obstacles that are out: the scene's own that were not removed, and those that were added."""
+        return tuple(name for name in (*self.scene.obstacles, *self.scene.spares) if self._is_out(name))
+
+    def _is_out(self, name: str) -> bool:
+        joint = self.scene.model.parent_joint(name)
+        if joint is None or joint.kind != "free":
+            return True
+        height = float(self._engine.servo.q[self.scene.model.q_index[joint.name].start + 2])
+        number, wanted = self._sent.get(name, (0, height))
+        taken = number < self._engine.servo.integer[NEXT_EVENT]  # else the servo is about to put it there
+        return (height if taken else wanted) > PARKED_BELOW_M
 
     # ---- what happened
 
@@ -116,13 +148,11 @@ class Edits:
 
     def clearance(self, trajectory: Trajectory) -> Clearance:
         """Gaps to the scene's obstacles along a motion, with everything else where it is now."""
-        obstacles = [name for name in self.scene.obstacles if name in self.scene.model.body_names]
-        return clearance(self.scene.model, self._whole(trajectory).q, obstacles=obstacles or None)
+        return clearance(self.scene.model, self.whole(trajectory).q, obstacles=self._in_the_way())
 
     def check(self, trajectory: Trajectory, clearance_m: float = 0.0) -> list[str]:
         """What is wrong with a motion in this scene, in plain words: limits of joints, collisions; empty: nothing."""
-        obstacles = [name for name in self.scene.obstacles if name in self.scene.model.body_names]
-        return self._whole(trajectory).check(self.scene.model, clearance_m, obstacles=obstacles or None)
+        return self.whole(trajectory).check(self.scene.model, clearance_m, obstacles=self._in_the_way())
 
     def follow(self, trajectory: Trajectory) -> None:
         """Make a motion the plan: the arm goes to its start by minimum jerk, then along it, and stays at its end."""
@@ -130,7 +160,7 @@ class Edits:
             raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}; this one moves "
                                   f"{', '.join(trajectory.names)}")  # fmt: skip
         guiding, dt = self._guiding(), self.scene.world.dt
-        whole = self._whole(trajectory).resample(self.scene.model, dt)
+        whole = self.whole(trajectory).resample(self.scene.model, dt)
         at = guiding.arrays
         plan = stopped(Plan(whole.q[:, at.q_at], whole.v[:, at.v_at], whole.a[:, at.v_at]), dt)
         guiding.replace(joined([self._way_to(plan.q[0]), plan]))
@@ -146,7 +176,7 @@ class Edits:
         """The motion that happened, smoothed, is the plan from now on; returns it."""
         motion = self.motion()
         window = min(smooth_s, 0.9 * motion.duration_s)
-        smooth = self._whole(motion).smooth(self.scene.model, window) if smooth_s > 0.0 else self._whole(motion)
+        smooth = self.whole(motion).smooth(self.scene.model, window) if smooth_s > 0.0 else self.whole(motion)
         at = self._guiding().arrays
         kept = Trajectory(motion.names, smooth.time_s, smooth.q[:, at.q_at], smooth.v[:, at.v_at], smooth.a[:, at.v_at])
         self.follow(kept)
@@ -154,12 +184,16 @@ class Edits:
 
     # ---- inside
 
+    def _in_the_way(self) -> tuple[str, ...] | None:
+        """Obstacles that are out; None, everything that is not the arm, if the scene names none."""
+        return self.obstacles if self.scene.obstacles or self.scene.spares else None
+
     def _guiding(self) -> Guiding:
         if self._engine.guiding is None:
             raise ValueError(f"nothing is planned in the scene {self.scene.name!r}")
         return self._engine.guiding
 
-    def _whole(self, trajectory: Trajectory) -> Trajectory:
+    def whole(self, trajectory: Trajectory) -> Trajectory:
         """The same with all coordinates of the world: those that are not planned stay as they are now."""
         model, at, n = self.scene.model, self._guiding().arrays, len(trajectory.time_s)
         if tuple(trajectory.names) != self.joints:

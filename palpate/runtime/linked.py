@@ -62,8 +62,8 @@ def simulate_link(server, relay, mirror, begin, ticks):
                 put(back, r.answer, write_welcome(r, peers, now) // 8, now)
             words = take(there, r.words, now)
         holder, _ = pass_on(r, peers, o, now)
-        take_hand(s)
-        take_events(m, s, o)
+        take_hand(s, o)
+        take_events(m, w, s, o)
         tick(m, w, s, o, now, True)
         if s.integer[FAULT_AT] >= 0:
             return k - begin

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import ipaddress
+import math
 import signal
+import tempfile
 import threading
+import time
 import webbrowser
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit.ahead import compiled_ahead
 from palpate.runtime.children import Child
 from palpate.runtime.ring import Ring
+from palpate.runtime.tls import make_certificate
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
@@ -30,28 +33,44 @@ if TYPE_CHECKING:
 
 CLEAR_M, MOST_STEPS_UP = 0.03, 200  # of a device's middle from every surface, and the way up to look for it
 
+POLL_S = 0.05  # how often a command looks whether it is over
+
 Say = Callable[[str], None]
 
 
-def _loopback(host: str) -> str:
-    try:
-        local = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        raise ValueError(f"{host!r} is not an address; use 127.0.0.1") from None
-    if not local:
-        raise ValueError(f"listening on {host} is not supported yet: pages from other machines will need a token")
-    return host
+class Ending:
+    """When a command is over: on Ctrl-C, on a request to terminate, or after a time [s] from the first wait on.
 
+    with Ending(seconds) as ending: ...; ending.wait()
+    """
 
-def _wait(ended: threading.Event, seconds: float | None) -> None:
-    """Until Ctrl-C, a request to terminate, or the time [s]."""
-    before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
-    try:
-        ended.wait(seconds)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds, self._until, self._asked = seconds, math.inf, False
+
+    def __enter__(self) -> Ending:
+        self._before = signal.signal(signal.SIGTERM, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)
+
+    def _ask(self, *_: object) -> None:
+        self._asked = True  # not an event: a signal may come while the event's own lock is held
+
+    @property
+    def over(self) -> bool:
+        return self._asked or time.monotonic() >= self._until
+
+    def wait(self, leaving: threading.Event | None = None) -> None:
+        """Until it is over, or until `leaving` is set."""
+        if self._seconds is not None and self._until == math.inf:
+            self._until = time.monotonic() + self._seconds
+        leaving = leaving or threading.Event()
+        try:
+            while not self.over and not leaving.wait(POLL_S):
+                pass
+        except KeyboardInterrupt:
+            self._asked = True
 
 
 def _show(url: str, browser: bool, say: Say) -> None:
@@ -68,6 +87,7 @@ def touch(
     browser: bool,
     host: str,
     port: int,
+    tls: bool,
     seconds: float | None,
     say: Say,
 ) -> int:
@@ -75,19 +95,28 @@ def touch(
     from palpate.haptics.devices.opening import open_device
     from palpate.runtime.session import Session
 
-    host = _loopback(host)
-    with ExitStack() as stack:
+    certificate = make_certificate(host) if tls else None
+    with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         with compiled_ahead("palpate.runtime.loop", "servo_loop"):
-            built = _edited(scene_of(scene)(), edit)
+            built: Scene | None = _edited(scene_of(scene)(), edit)
+        first, token = True, ""
+        while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = Session(built, reaching, page=True, record=record, host=host, port=port, say=say).start()
-        stack.callback(session.stop)
-        _show(session.url, browser, say)
-        how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
-        say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
-        _wait(threading.Event(), seconds)
-    say(str(session.report))
+            session = Session(built, reaching, page=True, record=record if first else None, host=host, port=port,
+                              say=say, certificate=certificate, token=token, may_leave=True)  # fmt: skip
+            with session:
+                assert session.page is not None
+                port, token = session.page.port, session.page.token  # open pages come back to the next scene
+                if first:
+                    _show(session.url, browser, say)
+                    how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
+                    say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
+                ending.wait(session.leaving)
+                built, first = session.next_scene, False
+            say(str(session.report))
+            if built is not None and not ending.over:
+                say(f"now the scene {built.name!r}{', which is not recorded' if record else ''}")
     return 0
 
 
@@ -121,7 +150,8 @@ def serve(
     try:
         say(f"serving {built.name!r} at {host}:{session.port} ({'with a key' if key else 'this machine only'}); "
             f"`palpate touch --remote {host}:{session.port}` touches it; Ctrl-C ends")  # fmt: skip
-        _wait(threading.Event(), seconds)
+        with Ending(seconds) as ending:
+            ending.wait()
     finally:
         session.stop()
     told = ", ".join(f"{name} {n}" for name, n in session.relaying.counts().items() if n)
@@ -161,7 +191,8 @@ def touch_remote(
         stack.callback(session.stop)
         _show(session.url, browser, say)
         say(f"{'watching' if watch else 'touching'} {built.name!r} of {remote}")
-        _wait(threading.Event(), seconds)
+        with Ending(seconds) as ending:
+            ending.wait()
     say(str(session.report))
     return 0
 
@@ -204,25 +235,34 @@ def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
     return Reach(mode=mode, place=Transform(p=tuple(middle)), scale=float(scale))
 
 
+def _decline(page: Child, request: dict[str, Any]) -> None:
+    page.tell({"id": request.get("id"), "ok": False, "error": "this is a recording: it can only be watched"})
+
+
 def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say) -> int:
     """Show a recording on the same page; returns an exit code."""
     from palpate.record.reader import Recording
     from palpate.runtime.player import Player
 
-    with Recording(file) as recording:
+    with Recording(file) as recording, tempfile.TemporaryDirectory(prefix="palpate-meshes-") as folder:
+        meshes = [Path(folder, f"{number}.mesh") for number in range(len(recording.meshes))]
+        for path, mesh in zip(meshes, recording.meshes, strict=True):
+            path.write_bytes(mesh)
         frames = Ring.create(256, recording.layout.words)
         hands, events = Ring.create(16, Layout(HAND).words), Ring.create(64, Layout(EVENT).words)
         fds = {"frame_fd": frames.fd, "hand_fd": hands.fd, "event_fd": events.fd}
         with Player(recording, frames, events):
-            orders = fds | {"host": "127.0.0.1", "port": port, "hello": recording.replay_hello()}
-            page = Child("palpate.page.server", orders, list(fds.values()))
+            orders = fds | {"host": "127.0.0.1", "port": port, "hello": recording.replay_hello(),
+                            "meshes": list(map(str, meshes))}  # fmt: skip
+            page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)
                 say(
                     f"{recording.count} frames, {recording.duration_s:.2f} s, of the scene {recording.hello['scene']!r}"
                 )
                 _show(url, browser, say)
-                _wait(threading.Event(), seconds)
+                with Ending(seconds) as ending:
+                    ending.wait()
             finally:
                 page.end()
     return 0

@@ -9,7 +9,23 @@ import math
 from palpate.control.guide import change_mode, restart_guide
 from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
-from palpate.frame import COUNTERS, FAULT, FOLLOW, MODE, PAUSE, PAUSED, PLACE, PLAY, RESET, RUNNING, SPEED, STEP
+from palpate.frame import (
+    COUNTERS,
+    FAULT,
+    FOLLOW,
+    FRICTION,
+    GRAVITY,
+    HANDS,
+    MODE,
+    PAUSE,
+    PAUSED,
+    PLACE,
+    PLAY,
+    RESET,
+    RUNNING,
+    SPEED,
+    STEP,
+)
 from palpate.haptics.reach_tables import FEELING, RESTING
 from palpate.jit import entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, store_release
@@ -39,23 +55,36 @@ from palpate.runtime.tick import LARGEST_SANE, devices, reset, tick
 LATE, SKIPPED, EVENTS_LOST, WATCHDOGS = (COUNTERS.index(c) for c in ("late", "skipped", "events_lost", "watchdog"))
 IDLE_EVERY = 20  # while paused, one frame in so many periods
 MOST_TICKS = 8  # in one period, at speeds above one
+MOST_TIMES = 10.0  # the scene's gravity, or friction
 
 
 @kernel
-def take_hand(s):
-    """The newest hand message, if there is a new one."""
+def take_hand(s, o):
+    """The newest message of each hand, if there are new ones; what was overwritten was older."""
     newest = load_acquire(s.hands, HEAD)
-    if newest != s.integer[HAND_SEEN] and copy_message(s.hands, newest, s.hand):
-        s.integer[HAND_SEEN] = newest
+    first = max(s.integer[HAND_SEEN] + 1, newest - s.hands[SLOTS] + 2)
+    for number in range(first, newest + 1):
+        if copy_message(s.hands, number, s.message):
+            keep_hand(s, o)
+    s.integer[HAND_SEEN] = newest
 
 
 @kernel
-def take_events(m, s, o):
+def keep_hand(s, o):
+    """s.message is the newest of its hand."""
+    k, words = s.message[o.hand], s.message.shape[0]
+    if 0 <= k < HANDS:
+        for i in range(words):
+            s.hand[k * words + i] = s.message[i]
+
+
+@kernel
+def take_events(m, w, s, o):
     """Every event since the last period, in order; those overwritten before they were taken are counted."""
     newest = load_acquire(s.events, HEAD)
     while s.integer[NEXT_EVENT] <= newest:
         if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
-            take_event(m, s, o, s.event[o.kind], s.event_f[o.value])
+            take_event(m, w, s, o, s.event[o.kind], s.event_f[o.value])
             s.integer[NEXT_EVENT] += 1
         else:
             oldest = max(s.integer[NEXT_EVENT] + 1, newest - s.events[SLOTS] + 2)
@@ -64,7 +93,7 @@ def take_events(m, s, o):
 
 
 @kernel
-def take_event(m, s, o, kind, value):
+def take_event(m, w, s, o, kind, value):
     if kind == RESET:
         reset(m, s)
         if s.integer[STATE] == FAULT:
@@ -80,6 +109,14 @@ def take_event(m, s, o, kind, value):
         s.integer[STEPS] += 1
     elif kind == SPEED and 0.0 < value <= MOST_TICKS:
         s.number[SPEED_ROW] = value
+    elif kind == GRAVITY and 0.0 <= value <= MOST_TIMES:
+        for r in range(3):
+            w.A[WORLD, 3 + r] = -value * m.gravity[r]
+    elif kind == FRICTION and 0.0 <= value <= MOST_TIMES:
+        T = s.mu_static.shape[0]
+        for a in range(T):
+            for b in range(T):
+                s.mu_static[a, b], s.mu_sliding[a, b] = value * s.mu_own[a, b], value * s.mu_own[a, T + b]
     elif kind == PLACE:
         place(m, s, o, s.event[o.event_body])
     elif s.guide != 0 and kind == MODE:
@@ -177,8 +214,8 @@ def servo_loop(address, most):
         now = wait_until_due(s, due)
         begin_period(s, due, before, now, periods)
         before = now
-        take_hand(s)
-        take_events(m, s, o)
+        take_hand(s, o)
+        take_events(m, w, s, o)
         ticks, moving = ticks_due(s, periods)
         for _ in range(ticks):
             tick(m, w, s, o, now, moving and s.integer[STATE] != FAULT)
@@ -204,12 +241,13 @@ def simulate(address, ticks, hands):
     """
     m, w, s, o = load(address)
     for k in range(ticks):
-        take_events(m, s, o)
+        take_events(m, w, s, o)
         now = round(1e9 * s.number[DT_S] * s.integer[TICK])
         if hands.shape[0]:
-            for i in range(s.hand.shape[0]):
-                s.hand[i] = hands[k, i]
-            s.hand[o.sent_ns] = now
+            for i in range(s.message.shape[0]):
+                s.message[i] = hands[k, i]
+            s.message[o.sent_ns] = now
+            keep_hand(s, o)
         tick(m, w, s, o, now, True)
         if s.integer[STATE] == FAULT:
             return k

@@ -75,7 +75,6 @@ from palpate.runtime.ring_kernels import copy_message
 from palpate.runtime.state import (
     EDIT_MODE,
     EDIT_STAGE,
-    HELD_BODY,
     NEXT_EVENT,
     PERIOD_NS,
     STOP,
@@ -178,9 +177,9 @@ def take_state(m, s, x, e, c, n, now):
     x.integer[EVENT_SEEN] = max(x.integer[EVENT_SEEN], x.words[STATE_AT.event_seen])  # it may have forgotten us
     s.integer[TICK], s.integer[SERVO_STATE] = x.words[STATE_AT.tick], x.words[STATE_AT.state]
     s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
-    s.integer[HELD_BODY], s.number[TIME_S] = x.words[STATE_AT.hand_body], x.words_f[STATE_AT.sim_time_s]
+    s.held[0], s.number[TIME_S] = x.words[STATE_AT.hand_body], x.words_f[STATE_AT.sim_time_s]
     for r in range(3):
-        s.hand_force[r] = x.words_f[STATE_AT.hand_force + r]
+        s.hand_force[0, r] = x.words_f[STATE_AT.hand_force + r]
     for k in range(s.devices.shape[0]):
         load_head(s.devices[k])[0].number[ENERGY_J] = x.words_f[STATE_AT.granted_J]
     return True
@@ -284,7 +283,7 @@ def write_pointer(s, o, x, now):
     x.query[QUERY_AT.kind], x.query[QUERY_AT.body] = PULL, s.hand[o.body]
     for r in range(3):
         f[QUERY_AT.at_body + r] = s.hand_f[o.at_body + r]
-        f[QUERY_AT.target + r] = s.hand_target[r] = s.hand_f[o.target + r]
+        f[QUERY_AT.target + r] = s.hand_target[0, r] = s.hand_f[o.target + r]
     for r in range(4):
         f[QUERY_AT.orientation + r] = s.hand_f[o.orientation + r]
     f[QUERY_AT.stiffness_N_m] = s.hand_f[o.stiffness_N_m]
@@ -366,7 +365,7 @@ def mirror_loop(address, most):
         now = wait_until_due(s, due)
         begin_period(s, due, before, now, periods)
         before = now
-        take_hand(s)
+        take_hand(s, o)
         put(there, x.query, write_query(s, o, x, now) // 8, now)
         if x.integer[SILENT] and periods % GREET_EVERY == 0:
             put(there, x.query, write_hello(x, now) // 8, now)

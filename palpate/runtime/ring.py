@@ -1,4 +1,4 @@
-"""A ring of numbered slots in shared memory: one writer, any number of readers, no locks.
+"""A ring of numbered slots in shared memory: one writer at a time, any number of readers, which never wait.
 
 Words (int64):   0 MAGIC   1 slots   2 words per message   3 head: how many messages were published   4..7 spare
 then the slots:  each its sequence number (n for the n-th message, counted from 1; 0 while it is being written) and
@@ -17,6 +17,7 @@ import contextlib
 import mmap
 import os
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -60,13 +61,14 @@ class Ring:
         return HEADER_WORDS + (number - 1) % self.slots * (1 + self.words)
 
     def write(self, message: np.ndarray) -> None:
-        """Publish a message (words,) int64; one process may write."""
-        number = self.head + 1
-        at = self._slot(number)
-        self.memory[at] = 0
-        self.memory[at + 1 : at + 1 + self.words] = message
-        self.memory[at] = number
-        self.memory[HEAD] = number
+        """Publish a message (words,) int64.  Several processes may, each from one thread at a time: they wait."""
+        with _alone(self.fd):
+            number = self.head + 1
+            at = self._slot(number)
+            self.memory[at] = 0
+            self.memory[at + 1 : at + 1 + self.words] = message
+            self.memory[at] = number
+            self.memory[HEAD] = number
 
     def read(self, number: int) -> np.ndarray | None:
         """Message `number` (from 1), or None if it is not there: not yet, no more, or just being written."""
@@ -93,6 +95,21 @@ class Ring:
         with contextlib.suppress(BufferError):  # someone still holds a view; it goes with the view
             self._map.close()
         os.close(self.fd)
+
+
+@contextlib.contextmanager
+def _alone(fd: int) -> Iterator[None]:
+    """No other process is inside: page and session both write events.  Ends with the process, however that ends."""
+    if sys.platform != "linux":
+        yield
+        return
+    import fcntl
+
+    fcntl.lockf(fd, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        fcntl.lockf(fd, fcntl.LOCK_UN)
 
 
 class Follower:

@@ -7,17 +7,19 @@ started again; if the recorder dies the session goes on and says so; if this pro
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.frame import COUNTERS, FAULT, LATENESS_EDGES_US, PAUSE, PLAY, RESET, STEP
+from palpate.conventions import WORLD
+from palpate.frame import COUNTERS, FAULT, HANDS, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
@@ -27,12 +29,15 @@ from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
 from palpate.runtime.edits import Edits
 from palpate.runtime.loop import restart, servo_loop, simulate
+from palpate.runtime.meshes import write_meshes
+from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 
 if TYPE_CHECKING:  # rendering loads with the first device
-    from palpate.haptics.reach import DeviceReport, Reach, Reaching
+    from palpate.haptics.reach import Reach, Reaching
+    from palpate.runtime.paging import Paging
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
 WATCH_S = 0.01
@@ -43,44 +48,17 @@ SMOOTH_S = 0.02  # the pointer's path between its 60 to 120 samples a second
 MOST_RESTARTS = 5
 
 
-@dataclass
-class SessionReport:
-    """How the servo did: counts since the start, and lateness as a histogram."""
-
-    periods: int = 0
-    seconds: float = 0.0
-    fifo: bool = False
-    counters: dict[str, int] = field(default_factory=dict)
-    lateness: list[int] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    devices: list[DeviceReport] = field(default_factory=list)
-
-    @property
-    def rate_hz(self) -> float:
-        return self.periods / self.seconds if self.seconds else 0.0
-
-    @property
-    def late_fraction(self) -> float:
-        return self.counters.get("late", 0) / self.periods if self.periods else 0.0
-
-    def percentile_us(self, percent: float) -> float:
-        """Upper edge of the bucket that holds this percentile of lateness; infinite for the open one."""
-        edges, total = (*LATENESS_EDGES_US, float("inf")), np.cumsum(self.lateness)
-        return edges[int(np.searchsorted(total, total[-1] * percent / 100.0))] if self.lateness else float("nan")
-
-    def __str__(self) -> str:
-        worst = self.percentile_us(99.9)
-        within = f"within {worst:g} us of their time" if np.isfinite(worst) else f"over {LATENESS_EDGES_US[-1]} us late"
-        return (f"{self.rate_hz:.1f} Hz over {self.seconds:.1f} s, {100 * self.late_fraction:.3f} % late, "
-                f"99.9 % of ticks began {within}"
-                f"{'' if self.fifo else ' (without SCHED_FIFO)'}"
-                f"{''.join(f'; {device}' for device in self.devices)}")  # fmt: skip
-
-
 class Session:
     """Run a scene in real time: `with Session(scene) as session: session.wait(5)`.
 
-    devices  open devices beside the page's pointer, each with how it reaches into the world
+    devices      open devices beside the page's pointer, each with how it reaches into the world
+    host         of the page; one that others can reach gives it a token, which is in `url`
+    certificate  files of a certificate and its key: the page comes by https
+    token        of a page that others can reach, so that another session's pages find this one; made if empty
+    may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
+
+    A reset goes back to the start of the scene and keeps the settings: speed, gravity, friction, what a touch does to
+    the plan.  The end of the session gives the world its own gravity and friction back.
     """
 
     def __init__(
@@ -94,6 +72,9 @@ class Session:
         playing: bool = True,
         fifo: bool = True,
         say: Callable[[str], None] = lambda text: None,
+        certificate: tuple[Path, Path] | None = None,
+        token: str = "",
+        may_leave: bool = False,
     ) -> None:
         self.scene, self.say = scene, say
         self._devices = [device for device, _ in devices]
@@ -104,12 +85,14 @@ class Session:
         )
         self.edit = Edits(scene, self.engine, self._event)
         self.report = SessionReport()
-        self.url = ""
-        self._want_page, self._record, self._host, self._port = page, record, host, port
+        self._want_page, self._record, self._where = page, record, (host, port, certificate, token)
+        self.may_leave, self.leaving = may_leave, threading.Event()
+        self.next_scene: Scene | None = None
         self._playing, self._want_fifo = playing, fifo
-        self.page: Child | None = None
+        self.page: Paging | None = None
         self.recorder: Child | None = None
         self._faults = [False] * len(self.reaching)
+        self._writing = threading.Lock()  # of the rings: a desk, a program and its threads may all send
         self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
         self._watch = threading.Thread(target=self._run_watch, name="watch", daemon=True)
@@ -123,6 +106,11 @@ class Session:
             in_tick = self._mailboxes[-1].in_tick
         return Reaching(self.scene.world, device.spec, in_tick, reach, real_time=True)
 
+    @property
+    def url(self) -> str:
+        """Where the page is; empty if there is none."""
+        return self.page.url if self.page else ""
+
     # --- start and stop ---
 
     def start(self) -> Session:
@@ -135,7 +123,7 @@ class Session:
                 self._start_recorder(self._record)
             if self._want_page:
                 self._start_page()
-        except ChildError:
+        except Exception:
             self.stop()
             raise
         self._began = time.monotonic()
@@ -173,6 +161,7 @@ class Session:
             self.recorder.end()
         if self.page is not None:
             self.page.end()
+        self._give_back()
         self.engine.close()
         return self.report
 
@@ -231,7 +220,8 @@ class Session:
         self._event(RESET)
 
     def _event(self, kind: int, value: float = 0.0, **fields: Any) -> None:
-        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
+        with self._writing:
+            self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""
@@ -250,18 +240,36 @@ class Session:
         stiffness_N_m: float = STIFFNESS_N_M,
         orientation: Rotation | None = None,
         stiffness_Nm_rad: float = STIFFNESS_NM_RAD,
+        hand: int = 0,
     ) -> None:
         """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go.
 
         at_body [m] in body axes, target [m] in the world; with an orientation the body is turned to it as well.
+        hand: 0 or 1, each holds one body
         """
-        self.engine.hands.write(self.engine.hand_layout.pack(
-            sent_ns=time.monotonic_ns(), body=self.scene.model.body(body), at_body=at_body, target=target,
-            stiffness_N_m=stiffness_N_m, orientation=orientation.wxyz if orientation else (0, 0, 0, 0),
-            stiffness_Nm_rad=stiffness_Nm_rad if orientation else 0.0))  # fmt: skip
+        self._hand(hand, body=self.scene.model.body(body), at_body=at_body, target=target, stiffness_N_m=stiffness_N_m,
+                   orientation=orientation.wxyz if orientation else (0, 0, 0, 0),
+                   stiffness_Nm_rad=stiffness_Nm_rad if orientation else 0.0)  # fmt: skip
 
-    def let_go(self) -> None:
-        self.engine.hands.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns()))
+    def let_go(self, hand: int = 0) -> None:
+        """Open a hand."""
+        self._hand(hand)
+
+    def _hand(self, hand: int, **fields: Any) -> None:
+        if hand not in range(HANDS):
+            raise ValueError(f"there are hands 0 .. {HANDS - 1}, no hand {hand!r}")
+        with self._writing:
+            self.engine.hands.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))
+
+    def mark(self, text: str, data: Any = None) -> None:
+        """A marker into the recording, at this moment: a word, and whatever JSON can hold."""
+        if self.recorder is None:
+            raise ValueError("nothing is being recorded: start with --record FILE")
+        try:
+            json.dumps([text, data], allow_nan=False, ensure_ascii=False).encode()
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"a mark holds what JSON can hold: {error}") from None
+        self.recorder.tell({"mark": {"text": text, "data": data, "wall_ns": time.monotonic_ns()}})
 
     # --- threads ---
 
@@ -299,7 +307,6 @@ class Session:
             if self.page is not None and not self.page.alive and restarts < MOST_RESTARTS:
                 restarts += 1
                 self._note("the page ended and was started again")
-                self.page.end()
                 try:
                     self._start_page()
                 except ChildError as error:
@@ -320,6 +327,12 @@ class Session:
         for device in self._devices:
             with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
                 device.write(np.zeros(3))
+
+    def _give_back(self) -> None:
+        """Gravity and friction as the world had them: a page may have changed them."""
+        servo, work, model = self.engine.servo, self.scene.world.arrays.work, self.scene.model
+        work.A[WORLD, 3:] = -model.arrays.gravity
+        servo.mu_static[:], servo.mu_sliding[:] = np.split(servo.mu_own, 2, axis=1)
 
     def _note_faults(self) -> None:
         """Say once why a device has no force; a mailbox knows more than its LOST."""
@@ -345,19 +358,22 @@ class Session:
     # --- children ---
 
     def _start_page(self) -> None:
-        engine = self.engine
-        fds = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
-        orders = fds | {"host": self._host, "port": self._port, "hello": describe(self.scene, engine)}
-        self.page = Child("palpate.page.server", orders, list(fds.values()))
-        self.url = self.page.answer("url", 15.0)
-        self._port = int(self.url.rstrip("/").rpartition(":")[2])  # a restarted page must be found where it was
+        if self.page is None:
+            from palpate.runtime.paging import Paging
+
+            self.page = Paging(self, *self._where)
+        self.page.start()
 
     def _start_recorder(self, path: Path) -> None:
-        orders = {"frame_fd": self.engine.frames.fd, "path": str(path), "hello": describe(self.scene, self.engine)}
-        recorder = Child("palpate.runtime.recorder", orders, [self.engine.frames.fd])
-        try:
-            recorder.answer("recording", 15.0)
-        except ChildError:
-            recorder.end()
-            raise
+        engine = self.engine
+        rings = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
+        with tempfile.TemporaryDirectory(prefix="palpate-meshes-") as folder:  # read before it says "recording"
+            orders = rings | {"path": str(path), "hello": describe(self.scene, engine),
+                              "meshes": write_meshes(self.scene.model, Path(folder))}  # fmt: skip
+            recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
+            try:
+                recorder.answer("recording", 15.0)
+            except ChildError:
+                recorder.end()
+                raise
         self.recorder = recorder

@@ -13,7 +13,7 @@ import numpy as np
 from palpate.control.guide_tables import Editing, Guiding
 from palpate.control.plan import Plan
 from palpate.dynamics.workspace import Workspace
-from palpate.frame import COUNTERS, EVENT, FRAME, HAND, LATENESS_EDGES_US, Layout
+from palpate.frame import COUNTERS, EVENT, FRAME, HAND, HANDS, LATENESS_EDGES_US, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.haptics.tank import open_tank
 from palpate.jit import Block, block_loader
@@ -25,13 +25,14 @@ from palpate.world.world import World
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reaching
 
-EVENT_SLOTS, HAND_SLOTS = 64, 16
+EVENT_SLOTS, HAND_SLOTS = 64, 256  # the recorder looks every 20 ms, hands may come every millisecond
+MOST_CONTACTS = 128  # that a frame has room for
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 
 # rows of Servo.number
 TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(10)
 # rows of Servo.integer
-TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, HELD_BODY, FAULT_AT, LINKED, SPENDING, EDIT_MODE, EDIT_STAGE = range(11)
+TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, FAULT_AT, LINKED, SPENDING, EDIT_MODE, EDIT_STAGE = range(10)
 # words of Servo.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 
@@ -51,6 +52,9 @@ class Servo(NamedTuple):
     rows_number: Floats1
     rows_effort: Ints1
     contact_count: Ints1  # collision/contacts.py
+    mu_static: Floats2  # world/state.py: as they are now, and
+    mu_sliding: Floats2
+    mu_own: Floats2  # (T, 2 T) as the scene has them
     # the servo's own
     guide: int  # address of what the planned joints follow (control/guide_tables.py), 0: nothing is planned
     tau_start: Floats1  # (nv,)
@@ -62,13 +66,15 @@ class Servo(NamedTuple):
     lateness: Ints1  # histogram over frame.LATENESS_EDGES_US
     edges_ns: Ints1  # its upper edges
     lateness_log: Ints1  # (n,) lateness of the first n periods [ns], for the bench; usually empty
-    hand_point: Floats1  # (3,) world
-    hand_target: Floats1  # (3,) world, smoothed
-    hand_force: Floats1  # (3,) on the body
-    hand_torque: Floats1  # (3,)
-    hand_at: Floats1  # (3,) the held point in body axes
-    hand: Ints1  # the newest HAND message, and
+    held: Ints1  # (HANDS,) body that each hand holds
+    hand_at: Floats2  # (HANDS, 3) at which point, in body axes
+    hand_point: Floats2  # (HANDS, 3) world
+    hand_target: Floats2  # (HANDS, 3) world, smoothed
+    hand_force: Floats2  # (HANDS, 3) on the body
+    hand_torque: Floats2  # (HANDS, 3)
+    hand: Ints1  # the newest HAND message of each hand, one after the other, and
     hand_f: Floats1  # the same words as floats
+    message: Ints1  # a HAND message being taken
     event: Ints1  # the EVENT being taken, and
     event_f: Floats1  # the same words as floats
     tank: int  # address of the energy of a hand across a link (haptics/tank.py), and
@@ -95,6 +101,7 @@ class Offsets(NamedTuple):
     edit_mode: int
     edit_stage: int
     contacts: int
+    contact_body: int
     device_held: int
     device_state: int
     device_buttons: int
@@ -120,9 +127,12 @@ class Offsets(NamedTuple):
     device_body_force: int
     device_age_s: int
     device_energy: int
+    contact_point: int
+    contact_force: int
     residual: int
     energy: int
     sent_ns: int
+    hand: int
     body: int
     hand_kind: int
     session: int
@@ -130,9 +140,11 @@ class Offsets(NamedTuple):
     target: int
     velocity: int
     stiffness_N_m: int
+    damping: int
     orientation: int
     stiffness_Nm_rad: int
     force: int
+    normal: int
     energy_J: int
     kind: int
     event_body: int
@@ -165,7 +177,8 @@ class Engine:
             raise ValueError(f"the tick rate must be 10 .. 8000 Hz, the world's is {self.rate_hz:g}")
         self.guiding = None if plan is None else Guiding(world, plan, editing or Editing())
         self.devices = tuple(devices)
-        sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices)}
+        sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices),
+                 "n_contacts": min(MOST_CONTACTS, len(world.arrays.contacts.gap))}  # fmt: skip
         self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
         self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
@@ -183,13 +196,14 @@ class Engine:
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         zeros, arrays = np.zeros, self.world.arrays
         state = arrays.state
-        number, integer = zeros(10), zeros(11, dtype=np.int64)
+        number, integer = zeros(10), zeros(10, dtype=np.int64)
         number[[DT_S, SPEED, SMOOTH_S]] = self.world.dt, 1.0, smooth_s
         number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
         integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
         control = zeros(8, dtype=np.int64)
         control[PERIOD_NS] = round(1e9 / self.rate_hz)
-        hand, event = zeros(self.hand_layout.words, dtype=np.int64), zeros(self.event_layout.words, dtype=np.int64)
+        hand = zeros(HANDS * self.hand_layout.words, dtype=np.int64)
+        event = zeros(self.event_layout.words, dtype=np.int64)
         q_start, v_start = state.q.copy(), state.v.copy()
         if self.guiding is not None:
             plan, at = self.guiding.plan, self.guiding.arrays
@@ -198,14 +212,17 @@ class Engine:
             world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
             wrenches=state.wrenches, world_integer=state.integer, world_number=state.number,
             rows_integer=arrays.rows.integer, rows_number=arrays.rows.number, rows_effort=arrays.rows.effort,
-            contact_count=arrays.contacts.count,
+            contact_count=arrays.contacts.count, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
+            mu_own=np.hstack([state.mu_static, state.mu_sliding]),
             guide=self.guiding.address if self.guiding else 0, tau_start=state.tau.copy(), q_start=q_start,
             v_start=v_start, number=number, integer=integer,
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
-            hand_point=zeros(3), hand_target=zeros(3), hand_force=zeros(3), hand_torque=zeros(3), hand_at=zeros(3),
-            hand=hand, hand_f=hand.view(np.float64), event=event, event_f=event.view(np.float64),
+            held=zeros(HANDS, dtype=np.int64), hand_at=zeros((HANDS, 3)), hand_point=zeros((HANDS, 3)),
+            hand_target=zeros((HANDS, 3)), hand_force=zeros((HANDS, 3)), hand_torque=zeros((HANDS, 3)),
+            hand=hand, hand_f=hand.view(np.float64), message=zeros(self.hand_layout.words, dtype=np.int64),
+            event=event, event_f=event.view(np.float64),
             tank=self._tank.address, tank_energy=self._tank.parts[0].energy,
             reach=reach_address() if self.devices else 0,
             devices=np.array([each.address for each in self.devices], dtype=np.int64),

@@ -6,6 +6,7 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 import math
 
 from palpate.collision.contacts import LOST
+from palpate.contact.assemble import tangents
 from palpate.contact.rows import N_CONTACTS, N_ROWS, N_WARM, RAN_OUT, RELATIVE
 from palpate.control.guide import guide, restart_guide
 from palpate.control.guide_tables import MODE, MOVING, PUSH_N, STAGE, TOUCHING, load_guide
@@ -13,7 +14,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
 from palpate.dynamics.mobility import point_mobility, turn_mobility
-from palpate.frame import COUNTERS, FAULT, PUSH
+from palpate.frame import COUNTERS, FAULT, HANDS, PULL, PUSH
 from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.grasp import held_point, push_body
 from palpate.haptics.reach_tables import (
@@ -44,7 +45,6 @@ from palpate.runtime.state import (
     EDIT_STAGE,
     FAULT_AT,
     FORCE_LIMIT_N,
-    HELD_BODY,
     LATE,
     LINKED,
     RISE_N_S,
@@ -57,12 +57,13 @@ from palpate.runtime.state import (
     WORK_J,
 )  # fmt: skip
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import add_scaled, dot, get3, scale, sub
+from palpate.spatial.vectors import add_scaled, dot, get3, put3, rotate, scale, sub
 from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
 from palpate.world.state import TICK as WORLD_TICK
 from palpate.world.state import TIME_S as WORLD_TIME_S
 from palpate.world.state import WRENCHES
-from palpate.world.step import begin_step, end_step
+from palpate.world.state import load as load_world
+from palpate.world.step import begin_step, end_step, free_motion
 
 STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
 HAND_STALE, HAND_REFUSED = COUNTERS.index("hand_stale"), COUNTERS.index("hand_refused")
@@ -71,7 +72,8 @@ CONTACTS_LOST, RAN_OUT_COUNTER = COUNTERS.index("contacts_lost"), COUNTERS.index
 CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
 STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
 LARGEST_SANE = 1e6  # [m, N/m, N m/rad, N, J]: no honest hand has more
-LIGHTEST_KG = 1e-3
+LIGHTEST_KG, MOST_DAMPING = 1e-3, 10.0
+LINKED_HAND = 0  # a link has one hand
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -83,73 +85,99 @@ def reset(m, s):
     for j in range(m.nv):
         s.v[j], s.tau[j] = s.v_start[j], s.tau_start[j]
     s.number[TIME_S], s.number[WORK_J] = 0.0, 0.0
-    s.integer[TICK], s.integer[HELD_BODY], s.integer[FAULT_AT] = 0, 0, -1
+    s.integer[TICK], s.integer[FAULT_AT] = 0, -1
+    s.held[:] = WORLD
     s.world_integer[WORLD_TICK], s.world_number[WORLD_TIME_S] = 0, 0.0
     s.world_integer[WRENCHES], s.rows_integer[N_WARM] = 0, 0
     for k in range(s.devices.shape[0]):
         load_head(s.devices[k])[0].integer[ENGAGE] = 1
-    s.hand_force[:] = 0.0
-    s.hand_torque[:] = 0.0
+    s.hand_force[:, :] = 0.0
+    s.hand_torque[:, :] = 0.0
     s.wrenches[:, :] = 0.0
     if s.guide != 0:
         restart_guide(load_guide(s.guide)[2])
+    begin_step(s.world)  # a hand feels the articulated inertias of the tick before: there is none, so make them now
+    free_motion(s.world)
 
 
 @kernel
-def held_body(m, s, o, now_ns):
-    """The body that the newest hand message holds; none if it is not a body, makes no sense, or has fallen silent."""
-    body = s.hand[o.body]
+def part3(x, at):
+    return (x[at], x[at + 1], x[at + 2])
+
+
+@kernel
+def held_body(m, s, o, k, now_ns):
+    """The body that hand k holds; none if it is not a body, makes no sense, or has fallen silent."""
+    words = s.message.shape[0]
+    at = k * words
+    body = s.hand[at + o.body]
     if body <= WORLD or body >= m.body_link.shape[0] or m.body_link[body] == WORLD:
         return WORLD
-    stale, sane = now_ns - s.hand[o.sent_ns] > STALE_NS, True
-    for i in range(o.at_body, s.hand_f.shape[0]):  # all its floats
+    stale, sane = now_ns - s.hand[at + o.sent_ns] > STALE_NS, True
+    for i in range(at + o.at_body, at + words):  # all its floats
         sane = sane and abs(s.hand_f[i]) <= LARGEST_SANE
     if stale or not sane:
         s.counters[HAND_STALE if sane else HAND_REFUSED] += 1
-        s.hand[o.body] = WORLD
+        s.hand[at + o.body] = WORLD
         return WORLD
     return body
 
 
 @kernel
-def couple(m, w, s, o, body):
-    """The hand's force on the body it holds, limited for the hand's sake, as a wrench at the body's origin."""
-    dt = s.number[DT_S]
-    link = m.body_link[body]
-    at_body = (s.hand_f[o.at_body], s.hand_f[o.at_body + 1], s.hand_f[o.at_body + 2])
-    lever, p, point, velocity, omega = held_point(m, w, body, at_body)
+def press(stiffness, normal, tip, point, velocity, mass):
+    """Force on the body [N] of a tip inside its surface, taken as a plane: damped on the way in, never sticky.
 
-    wanted = (s.hand_f[o.target], s.hand_f[o.target + 1], s.hand_f[o.target + 2])
-    before = (s.hand_target[0], s.hand_target[1], s.hand_target[2])
-    if s.integer[HELD_BODY] != body:  # a new grasp begins where the point is, without a jerk
-        before = point
-        s.hand_force[:] = 0.0
-    smooth = s.number[SMOOTH_S] > 0.0 and s.hand[o.session] == 0  # a hand across a link comes a thousand times a second
-    share = 1.0 if not smooth else 1.0 - math.exp(-dt / s.number[SMOOTH_S])
+    c = -(k d + b max(0, d')) n,  d = n.(point - tip)                      reference on articulated bodies 3.1
+    """
+    depth = dot(normal, sub(point, tip))
+    if depth <= 0.0:
+        return ZERO
+    closing = max(0.0, dot(normal, velocity))
+    return scale(-(stiffness * depth + math.sqrt(stiffness * mass) * closing), normal)
+
+
+@kernel
+def couple(m, w, s, o, k, body):
+    """The force of hand k on the body it holds, limited for the hand's sake, as a wrench at the body's origin."""
+    dt, at, link = s.number[DT_S], k * s.message.shape[0], m.body_link[body]
+    at_body = part3(s.hand_f, at + o.at_body)
+    lever, p, point, velocity, omega = held_point(m, w, body, at_body)
+    kind, linked = s.hand[at + o.hand_kind], s.hand[at + o.session] != 0
+    wanted, before, last = part3(s.hand_f, at + o.target), get3(s.hand_target, k), get3(s.hand_force, k)
+    if s.held[k] != body:  # a new grasp begins where the point is, without a jerk
+        before, last = point, ZERO
+        put3(s.hand_force, k, ZERO)
+    smooth = s.number[SMOOTH_S] > 0.0 and not linked  # a hand across a link comes a thousand times a second
+    share = 1.0 - math.exp(-dt / s.number[SMOOTH_S]) if smooth else 1.0
     target = add_scaled(before, share, sub(wanted, before))
-    moves = scale(1.0 / dt, sub(target, before))
-    if s.hand[o.session] != 0:
-        moves = (s.hand_f[o.velocity], s.hand_f[o.velocity + 1], s.hand_f[o.velocity + 2])
-    stiffness = min(max(s.hand_f[o.stiffness_N_m], 0.0), STIFFEST_N_M)
+    moves = part3(s.hand_f, at + o.velocity) if linked else scale(1.0 / dt, sub(target, before))
+    stiffness = min(max(s.hand_f[at + o.stiffness_N_m], 0.0), STIFFEST_N_M)
+    ratio = s.hand_f[at + o.damping]
+    ratio = min(max(ratio, 0.0), MOST_DAMPING) if ratio != 0.0 else 1.0
     mass = effective_mass(point_mobility(m, w, link, p))
     cap = s.number[FORCE_LIMIT_N] / max(stiffness, 1.0)
-    force, capped = pull(stiffness, mass, cap, target, moves, point, velocity)
-    if s.hand[o.hand_kind] == PUSH:
-        force, capped, target = (s.hand_f[o.force], s.hand_f[o.force + 1], s.hand_f[o.force + 2]), False, point
+    force, capped = pull(stiffness, ratio * ratio * mass, cap, target, moves, point, velocity)
+    if kind != PULL:
+        R, _ = body_frame(m, w, body)
+        normal = rotate(R, part3(s.hand_f, at + o.normal))
+        force, capped = press(stiffness, normal, target, point, velocity, mass), False
+    if kind == PUSH:
+        force, target = part3(s.hand_f, at + o.force), point
     force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
-    force, limited = limit_rise(force, (s.hand_force[0], s.hand_force[1], s.hand_force[2]), s.number[RISE_N_S] * dt)
-    s.integer[SPENDING] = s.hand[o.session] != 0
-    if s.integer[SPENDING]:
-        force = spend(s, o, force, velocity, mass)
+    force, limited = limit_rise(force, last, s.number[RISE_N_S] * dt)
+    if k == LINKED_HAND:
+        s.integer[SPENDING] = linked
+    if linked:
+        force = spend(s, o, at, force, velocity, mass)
     s.counters[CAPPED] += capped
     s.counters[CLAMPED] += clamped
     s.counters[RATE_LIMITED] += limited
-    for r in range(3):
-        s.hand_point[r], s.hand_target[r], s.hand_force[r] = point[r], target[r], force[r]
-        s.hand_at[r] = at_body[r]
-    torque = hand_torque(m, w, s, o, body, link)
-    for r in range(3):
-        s.hand_torque[r] = torque[r]
+    put3(s.hand_at, k, at_body)
+    put3(s.hand_point, k, point)
+    put3(s.hand_target, k, target)
+    put3(s.hand_force, k, force)
+    torque = hand_torque(m, w, s, o, at, body, link)
+    put3(s.hand_torque, k, torque)
     push_body(s.wrenches, s.world_integer, body, lever, force, torque)
     s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
 
@@ -157,30 +185,30 @@ def couple(m, w, s, o, body):
 @kernel
 def count_work(m, w, s):
     """What the force of the tick before did on the body that a hand across a link held."""
-    body = s.integer[HELD_BODY]
+    body = s.held[LINKED_HAND]
     if body != WORLD and s.integer[SPENDING]:
-        _, _, point, _, _ = held_point(m, w, body, (s.hand_at[0], s.hand_at[1], s.hand_at[2]))
-        moved = sub(point, (s.hand_point[0], s.hand_point[1], s.hand_point[2]))
-        absorb(load_tank(s.tank)[0], (s.hand_force[0], s.hand_force[1], s.hand_force[2]), moved)
+        _, _, point, _, _ = held_point(m, w, body, get3(s.hand_at, LINKED_HAND))
+        moved = sub(point, get3(s.hand_point, LINKED_HAND))
+        absorb(load_tank(s.tank)[0], get3(s.hand_force, LINKED_HAND), moved)
 
 
 @kernel
-def spend(s, o, force, velocity, mass):
+def spend(s, o, at, force, velocity, mass):
     """The force of a hand at the other end of a link, as far as its energy goes (haptics/tank.py)."""
     t = load_tank(s.tank)[0]
-    if s.integer[LINKED] != s.hand[o.session]:  # another hand: it brings its own
+    if s.integer[LINKED] != s.hand[at + o.session]:  # another hand: it brings its own
         empty(t)
-        s.integer[LINKED] = s.hand[o.session]
+        s.integer[LINKED] = s.hand[at + o.session]
     grant(t)
-    receive(t, s.hand_f[o.energy_J])
+    receive(t, s.hand_f[at + o.energy_J])
     return keep_passive(t, force, velocity, max(mass, LIGHTEST_KG), s.number[DT_S])
 
 
 @kernel
-def hand_torque(m, w, s, o, body, link):
+def hand_torque(m, w, s, o, at, body, link):
     """The torque of a hand that also holds an orientation; none if it does not, or gives no orientation."""
-    stiffness = min(max(s.hand_f[o.stiffness_Nm_rad], 0.0), STIFFEST_NM_RAD)
-    at = o.orientation
+    stiffness = min(max(s.hand_f[at + o.stiffness_Nm_rad], 0.0), STIFFEST_NM_RAD)
+    at += o.orientation
     x = (s.hand_f[at], s.hand_f[at + 1], s.hand_f[at + 2], s.hand_f[at + 3])
     length = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
     if not (stiffness > 0.0 and abs(length - 1.0) < 1e-3):  # written so that a NaN is refused too
@@ -192,10 +220,29 @@ def hand_torque(m, w, s, o, body, link):
 
 
 @kernel
+def hands(m, w, s, o, now_ns, moving):
+    """All hands of the page, or of a link: what they hold, and their forces; True if one holds something."""
+    holding = False
+    for k in range(HANDS):
+        body = held_body(m, s, o, k, now_ns) if moving else WORLD
+        if body != WORLD:
+            couple(m, w, s, o, k, body)
+            holding = True
+        else:
+            put3(s.hand_force, k, ZERO)
+            put3(s.hand_torque, k, ZERO)
+        s.held[k] = body
+    return holding
+
+
+@kernel
 def guide_joints(s, moving, touching):
     """The torques of the planned joints; tells their guide what hands do."""
     g = load_guide(s.guide)[2]
-    push = math.sqrt(s.hand_force[0] ** 2 + s.hand_force[1] ** 2 + s.hand_force[2] ** 2)
+    push = 0.0
+    for k in range(HANDS):
+        f = get3(s.hand_force, k)
+        push += math.sqrt(dot(f, f))
     for k in range(s.devices.shape[0]):
         f = get3(load_head(s.devices[k])[0].vector, BODIES_FORCE)
         push += math.sqrt(dot(f, f))
@@ -218,7 +265,7 @@ def publish(m, w, s, o, now_ns):
     words[at + o.tick] = s.integer[TICK]
     words[at + o.wall_ns] = now_ns
     words[at + o.state] = s.integer[STATE]
-    words[at + o.hand_body] = s.integer[HELD_BODY]
+    put_words(words, at + o.hand_body, s.held)
     words[at + o.contacts] = s.rows_integer[N_CONTACTS]
     floats[at + o.residual] = s.rows_number[RELATIVE] if s.rows_integer[N_ROWS] else 0.0
     put_words(words, at + o.counters, s.counters)
@@ -234,11 +281,14 @@ def publish(m, w, s, o, now_ns):
         g = load_guide(s.guide)[2]
         for k in range(g.q_at.shape[0]):
             floats[at + o.plan_q + g.q_at[k]] = g.q_shown[k]
-    put_words(floats, at + o.hand_point, s.hand_point)
-    put_words(floats, at + o.hand_target, s.hand_target)
-    put_words(floats, at + o.hand_force, s.hand_force)
-    put_words(floats, at + o.hand_torque, s.hand_torque)
-    floats[at + o.hand_age_s] = 1e-9 * (now_ns - s.hand[o.sent_ns]) if s.integer[HELD_BODY] else 0.0
+    for k in range(HANDS):
+        put_row(floats, at + o.hand_point, s.hand_point, k)
+        put_row(floats, at + o.hand_target, s.hand_target, k)
+        put_row(floats, at + o.hand_force, s.hand_force, k)
+        put_row(floats, at + o.hand_torque, s.hand_torque, k)
+        age = 1e-9 * (now_ns - s.hand[k * s.message.shape[0] + o.sent_ns])
+        floats[at + o.hand_age_s + k] = age if s.held[k] != WORLD else 0.0
+    put_contacts(s, o, words, floats, at)
     floats[at + o.granted_J] = s.tank_energy[GRANTED]
     for k in range(s.devices.shape[0]):
         put_device(s, o, k, words, floats, at)
@@ -249,6 +299,33 @@ def publish(m, w, s, o, now_ns):
     for body in range(m.body_link.shape[0]):
         put_pose(m, w, body, floats, at + o.pose + 7 * body)
     end_write(s.frames)
+
+
+@kernel
+def put_row(floats, at, rows, k):
+    """Row k of (n, 3) at its place in a field of that shape."""
+    for r in range(3):
+        floats[at + 3 * k + r] = rows[k, r]
+
+
+@kernel
+def put_contacts(s, o, words, floats, at):
+    """Who touched whom in the tick before, where and how hard, as far as there is room."""
+    _, _, g, c, r, _ = load_world(s.world)
+    room = (o.contact_force - o.contact_point) // 3
+    for i in range(room):
+        there = i < s.rows_integer[N_CONTACTS]
+        point, force = ZERO, ZERO
+        if there:
+            n = get3(c.normal, i)
+            t1, t2 = tangents(n)
+            impulse = add_scaled(add_scaled(scale(r.lam[i, 0], n), r.lam[i, 1], t1), r.lam[i, 2], t2)
+            point, force = get3(c.point, i), scale(1.0 / s.number[DT_S], impulse)
+        words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
+        words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
+        for k in range(3):
+            floats[at + o.contact_point + 3 * i + k] = point[k]
+            floats[at + o.contact_force + 3 * i + k] = force[k]
 
 
 @kernel
@@ -300,18 +377,12 @@ def devices(s, now_ns, doing):
 def tick(m, w, s, o, now_ns, moving):
     """Publish one tick and, if moving, advance by it; a paused or stopped world is published as it is."""
     begin_step(s.world)
-    body = held_body(m, s, o, now_ns) if moving else WORLD
     touching = devices(s, now_ns, ACTING if moving else RESTING)
     if moving:
         count_work(m, w, s)
-    if body != WORLD:
-        couple(m, w, s, o, body)
-    else:
-        s.hand_force[:] = 0.0
-        s.hand_torque[:] = 0.0
-    s.integer[HELD_BODY] = body
+    touching = hands(m, w, s, o, now_ns, moving) or touching
     if s.guide != 0:
-        guide_joints(s, moving, touching or body != WORLD)
+        guide_joints(s, moving, touching)
     publish(m, w, s, o, now_ns)
     if moving:
         if end_step(s.world):

@@ -99,12 +99,22 @@ def way_around(scene: Scene) -> tuple[Vector3, Vector3]:
     return tuple(beside.tolist()), tuple((scene.path[-1] + aside).tolist())
 
 
+def robot_scene(robot: str) -> Scene:
+    """A robot with its arm's line; one for which there is none stands there, held by springs, to be pulled about."""
+    pinned, stage, task = searched(robot)
+    if task is not None:
+        return any_arm_line(robot)
+    world = World([pinned, floor(height=stage.floor_m)])
+    put(world, Arm((), stage.arm.tool), np.zeros(0))
+    return Scene(robot, f"{robot}, held by springs", world)
+
+
 def scene_of(name: str) -> Callable[[], Scene]:
     """What makes a scene: a name in SCENES, else a robot's name or file, whose arm gets its line."""
     if name in everything(SCENES, "scenes"):
         return find(SCENES, "scenes", name)
     if is_file_name(name) or name in LIBRARY or name in known_robots():
-        return partial(any_arm_line, name)
+        return partial(robot_scene, name)
     try:
         return find(SCENES, "scenes", name)
     except ValueError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan, line, rest, there_and_back, tool_path
+from palpate.model.compile import compile
 from palpate.model.library import ball, plane, puma560
 from palpate.model.model import Model
 from palpate.scenes.looks import floor
@@ -17,6 +18,7 @@ ELBOW_UP = (0.0, -0.96, 3.74, 0.0, -1.2, 0.0)  # seed of the inverse kinematics 
 LINE_SECONDS = 2.0
 WALL_X_M = 0.88
 OBSTACLE_M, OBSTACLE_RADIUS_M = (0.44, 0.34, 0.20), 0.07
+SPARES, PARKED_M = ("obstacle2", "obstacle3", "obstacle4"), -100.0  # obstacles to add while it runs
 FLOOR_Z_M = -0.66  # where the arm's column ends
 
 
@@ -39,21 +41,24 @@ def arm_line(rate_hz: float = 1000.0, solid: bool = True, mode: str = "resume") 
     solid  False: ball and wall are seen and not felt, as in the papers' experiments
     mode   what a touch does to the plan (control/modes.py)
     """
+    arm, spares = puma560(), SPARES if solid else ()
     world = World(
         [
-            puma560(),
+            arm,
             floor(height=FLOOR_Z_M),
-            ball(OBSTACLE_RADIUS_M, at=OBSTACLE_M, fixed=True, name="obstacle"),
+            ball(OBSTACLE_RADIUS_M, at=OBSTACLE_M, placed=solid, fixed=not solid, name="obstacle"),
             plane(at=(WALL_X_M, 0, 0), normal=(-1, 0, 0), name="wall"),
+            *(ball(OBSTACLE_RADIUS_M, at=(0, 0, PARKED_M), placed=True, name=name) for name in spares),
         ],
         dt=1.0 / rate_hz,
         ignore=[] if solid else [("puma560", "obstacle"), ("puma560", "wall")],
     )
-    plan = tool_line(world.model, world.dt)
-    world.q = plan.q[0]
+    model = compile(arm)
+    plan = tool_line(model, world.dt)
+    world.q[: model.nq] = plan.q[0]
     editing = Editing(mode, tool="tool", wall=((WALL_X_M, 0, 0), (-1, 0, 0)), loops=False, slide=(0, 1, 0))
-    path = tool_path(world.model, plan, "tool")
-    return Scene("arm-line", "PUMA 560, wall and obstacle", world, plan, path, editing, ("obstacle", "wall"))
+    path = tool_path(model, plan, "tool")
+    return Scene("arm-line", "PUMA 560, wall and obstacle", world, plan, path, editing, ("obstacle", "wall"), spares)
 
 
 def arm_at_rest(rate_hz: float = 1000.0) -> Scene:

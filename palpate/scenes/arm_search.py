@@ -26,6 +26,7 @@ from palpate.scenes.arm_stage import FROM_LIMIT, RADII_M, UP, Stage
 from palpate.scenes.robots import find_arm, load_robot, locked, start_of
 from palpate.spatial.placement import Rotation, Transform
 
+FEWEST_JOINTS = 5  # with fewer an arm cannot turn its tool as a line wants it
 SEED, BATCHES, POSTURES = 1, 6, 300  # postures are drawn and sorted so many at a time, until one will do
 LENGTHS_M = (0.25, 0.33, 0.42)  # of lines, the longest that fits
 SHARES, THROUGH = np.linspace(0.0, 1.0, 9), (4, 2, 6)  # places on a line; at which of them the posture may be
@@ -225,7 +226,7 @@ def search(robot: MultiBody) -> tuple[MultiBody, Stage, Task | None]:
     whole = compile(pinned)
     held = {name for name, link in zip(whole.body_names, whole.arrays.body_link, strict=True) if link != 0}
     stage = Stage(locked(robot, start, lambda joint: joint.name in arm.joints), arm, held)
-    return pinned, stage, find_task(stage)
+    return pinned, stage, find_task(stage) if len(arm.joints) >= FEWEST_JOINTS else None
 
 
 @lru_cache(maxsize=4)

@@ -17,7 +17,8 @@ class Scene:
     """A world at its start, the plan its joints follow (None: they are left alone or held), and a path [m] to draw.
 
     The tick of a session is the world's step.  `editing` says how the plan answers to a hand; obstacles are bodies that
-    the motion is to keep clear of, those with `placed=True` can be moved while it runs.
+    the motion is to keep clear of, those with `placed=True` can be moved while it runs; spares wait far below until
+    they are put somewhere.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Scene:
     path: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
     editing: Editing = field(default_factory=Editing)
     obstacles: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
 
     @property
     def model(self) -> Model:

@@ -158,7 +158,7 @@ def test_the_offset_moves_as_mass_damper_and_spring_whatever_the_arm_weighs(scen
     g = run.engine.guiding.arrays
     d, rate = np.zeros(6), np.zeros(6)
     worst = 0.0
-    for k, (q, shown, force) in enumerate(zip(run["q"], run["plan_q"], run["hand_force"], strict=True)):
+    for k, (q, shown, force) in enumerate(zip(run["q"], run["plan_q"], run["hand_force"][:, 0], strict=True)):
         worst = max(worst, np.abs(shown - scene.plan.q[min(k, 2000)] - d).max())
         push = pp.jacobian(scene.model, q, "link2", point)[3:].T @ force
         M, B, K = g.offset_mass, g.offset_damping, g.offset_stiffness

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Rings:
     """What a session hands to its page: a hello and three rings."""
 
     def __init__(self, nq: int = 2, n_bodies: int = 4, **hello: Any) -> None:
-        sizes = {"nq": nq, "nv": nq, "n_bodies": n_bodies, "n_devices": 1}
+        sizes = {"nq": nq, "nv": nq, "n_bodies": n_bodies, "n_devices": 1, "n_contacts": 4}
         self.layout = Layout(frame.FRAME, **sizes)
         bodies = [{"name": f"body{i}", "touchable": i > 1, "shapes": []} for i in range(n_bodies)]
         self.hello: dict[str, Any] = {
@@ -104,25 +105,21 @@ class FakeServo(Rings):
         s = 0.5 - 0.5 * math.cos(2.0 * math.pi * time_s / PERIOD_S)
         return (1.0 - s) * self.line[0] + s * self.line[1]
 
-    def publish(self, hand: dict[str, Any] | None = None) -> None:
-        """One frame of now, with the hand's force in it."""
+    def publish(self, *holding: dict[str, Any]) -> None:
+        """One frame of now, with the forces of the hands that hold something in it."""
         plan = self.plan(self.phase_s)
         q = plan + self.offset
         poses = pose_rows(self.model, q)
-        fields: dict[str, Any] = {}
-        torque = np.zeros(self.model.nv)
-        if hand is not None:
+        fields = {name: np.zeros((frame.HANDS, 3)) for name in ("hand_point", "hand_target", "hand_force")}
+        held, torque = np.zeros(frame.HANDS), np.zeros(self.model.nv)
+        for hand in holding:
+            k, name = hand["hand"], self.model.body_names[hand["body"]]
             X = pp.forward_kinematics(self.model, q)[hand["body"]]
             point = X[:3, :3] @ hand["at_body"] + X[:3, 3]
-            force = hand["stiffness_N_m"] * (hand["target"] - point)
-            force *= min(1.0, FORCE_LIMIT_N / max(1e-9, float(np.linalg.norm(force))))
-            torque = pp.jacobian(self.model, q, self.model.body_names[hand["body"]], hand["at_body"])[3:].T @ force
-            fields = {
-                "hand_body": hand["body"],
-                "hand_point": point,
-                "hand_target": hand["target"],
-                "hand_force": force,
-            }
+            force = self.force(hand, point, X[:3, :3])
+            torque += pp.jacobian(self.model, q, name, hand["at_body"])[3:].T @ force
+            held[k], fields["hand_point"][k], fields["hand_target"][k] = hand["body"], point, hand["target"]
+            fields["hand_force"][k] = force
         self.offset += 0.05 * (SOFTNESS * torque - self.offset)
         self.tick += 1
         counters = np.zeros(len(frame.COUNTERS))
@@ -132,7 +129,16 @@ class FakeServo(Rings):
         state = frame.RUNNING if self.running else frame.PAUSED
         self.frames.write(self.layout.pack(
             tick=self.tick, wall_ns=time.monotonic_ns(), state=state, counters=counters,
-            time_s=self.time_s, tick_us=21.0, lateness=lateness, q=q, plan_q=plan, pose=poses, **fields))  # fmt: skip
+            time_s=self.time_s, tick_us=21.0, lateness=lateness, q=q, plan_q=plan, pose=poses, hand_body=held,
+            **fields))  # fmt: skip
+
+    def force(self, hand: dict[str, Any], point: np.ndarray, R: np.ndarray) -> np.ndarray:
+        """On the body (3,) [N]: of a spring, or of a tip that presses against the surface."""
+        force = hand["stiffness_N_m"] * (hand["target"] - point)
+        if hand["hand_kind"] == frame.PRESS:
+            normal = R @ hand["normal"]
+            force = min(0.0, float(normal @ force)) * normal
+        return force * min(1.0, FORCE_LIMIT_N / max(1e-9, float(np.linalg.norm(force))))
 
     def start(self) -> "FakeServo":
         self._thread.start()
@@ -145,23 +151,24 @@ class FakeServo(Rings):
 
     def _run(self) -> None:
         hands, events = Follower(self.hands, 1), Follower(self.events, 1)
-        hand: dict[str, Any] | None = None
+        newest: dict[int, dict[str, Any]] = {}
         due = time.monotonic()
         while not self._stop.is_set():
             for words in hands.read():
-                hand = HAND.unpack(words)
-                self.seen_hands.append(hand)
+                self.seen_hands.append(HAND.unpack(words))
+                newest[self.seen_hands[-1]["hand"]] = self.seen_hands[-1]
             for words in events.read():
                 event = EVENT.unpack(words)
                 self.seen_events.append((event["kind"], event["value"]))
                 self._obey(event["kind"], event["value"])
-            held = hand is not None and hand["body"] > 0 and time.monotonic_ns() - hand["sent_ns"] < 100e6
+            fresh = time.monotonic_ns() - 100_000_000
+            holding = [hand for hand in newest.values() if hand["body"] > 0 and hand["sent_ns"] > fresh]
             if self.running:
                 self.time_s += self.speed / RATE_HZ
             if self.hello["mode"] == "replay":
                 self.time_s %= DURATION_S
             self.phase_s = self.phase_s if self.still else self.time_s
-            self.publish(hand if held else None)
+            self.publish(*holding)
             due = max(due + 1.0 / RATE_HZ, time.monotonic() - 0.05)
             time.sleep(max(0.0, due - time.monotonic()))
 
@@ -190,12 +197,22 @@ class Page:
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
         self.stdin.write(json.dumps(settings).encode() + b"\n")
         self.stdin.flush()
-        self.answer = json.loads(self.stdout.readline())
+        self.answer = self.said()
         self.url: str = self.answer.get("url", "")  # none: see `answer` for what is wrong
 
     @property
     def port(self) -> int:
-        return int(self.url.rstrip("/").rsplit(":", 1)[1])
+        return urlsplit(self.url).port or 0
+
+    def said(self) -> dict[str, Any]:
+        """The next line that it printed."""
+        line: dict[str, Any] = json.loads(self.stdout.readline())
+        return line
+
+    def tell(self, **message: Any) -> None:
+        """One more line for it."""
+        self.stdin.write(json.dumps(message).encode() + b"\n")
+        self.stdin.flush()
 
     def close(self) -> int:
         """As when the parent goes: stdin ends.  The exit code."""

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 import palpate as pp
+from palpate.control.modes import MODES
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody
+from palpate.model.shapes import Shape
 from palpate.runtime.describe import describe
+from palpate.runtime.meshes import write_meshes
 from palpate.runtime.state import Engine
-from palpate.scenes.arm import arm
+from palpate.scenes import SCENES
+from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene
 from palpate.world.world import World
 
@@ -78,3 +83,69 @@ def test_the_page_has_words_for_what_a_guard_does_in_its_order(table: str, names
     written = re.search(rf"{table} = {{(.*?)}} as const", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert written is not None
     assert tuple(re.findall(r"^  (\w+):", written[1], re.MULTILINE)) == names
+
+
+def test_what_can_be_touched_moved_and_added_is_told_apart() -> None:
+    said = hello(arm_line())
+    bodies = {body["name"]: body for body in said["bodies"]}
+    assert said["obstacles"] == ["obstacle", "wall"]
+    assert said["tool"] == "tool"
+    assert said["edit_modes"] == list(MODES)
+    for name in ("obstacle", "obstacle2"):
+        assert bodies[name]["movable"]
+        assert not bodies[name]["touchable"]
+    assert [name for name, body in bodies.items() if body["spare"]] == ["obstacle2", "obstacle3", "obstacle4"]
+    assert bodies["link2"]["touchable"]
+    assert not bodies["link2"]["movable"]
+    assert not bodies["wall"]["movable"]
+    assert not bodies["wall"]["touchable"]
+
+
+def test_every_scene_can_be_chosen_and_says_what_it_is() -> None:
+    said = hello(Scene("ball", "a ball", World(pp.models.ball())))
+    assert {card["name"] for card in said["scenes"]} == set(SCENES)
+    assert all(card["about"] for card in said["scenes"])
+    assert said["edit_modes"] == []
+    assert said["tool"] is None
+
+
+# ---- meshes
+
+
+def mesh_world(*scales: tuple[float, float, float], folder: Path) -> World:
+    file = folder / "corner.stl"
+    file.write_bytes(trimesh.creation.box((1.0, 2.0, 3.0)).export(file_type="stl"))
+    shapes = tuple(Shape("mesh", scale, mesh=file, role="visual") for scale in scales)
+    body = Body("thing", 1.0, inertia=(0.1, 0.1, 0.1), shapes=shapes)
+    return World(MultiBody("thing", (body,), (Joint("free", "free", "world", "thing"),)))
+
+
+def test_shapes_with_one_mesh_at_one_scale_share_a_file(tmp_path: Path) -> None:
+    scales = ((1.0, 1.0, 1.0), (0.1, 0.1, 0.1), (1.0, 1.0, 1.0))
+    scene = Scene("mesh", "a mesh", mesh_world(*scales, folder=tmp_path))
+    shapes = hello(scene)["bodies"][-1]["shapes"]
+    assert [shape["mesh"] for shape in shapes] == [0, 1, 0]
+    files = write_meshes(scene.model, tmp_path)
+    assert len(files) == 2
+    for file, size in zip(files, (1.0, 0.1), strict=True):
+        vertices, triangles = read_mesh(file)
+        assert np.ptp(vertices, axis=0) == pytest.approx((size, 2.0 * size, 3.0 * size), rel=1e-6)
+        assert signed_volume(vertices, triangles) == pytest.approx(6.0 * size**3, rel=1e-5)
+
+
+def test_a_mirrored_mesh_is_not_inside_out(tmp_path: Path) -> None:
+    scene = Scene("mesh", "a mesh", mesh_world((1.0, -1.0, 1.0), folder=tmp_path))
+    assert signed_volume(*read_mesh(write_meshes(scene.model, tmp_path)[0])) == pytest.approx(6.0, rel=1e-5)
+
+
+def read_mesh(file: str) -> tuple[np.ndarray, np.ndarray]:
+    words = np.frombuffer(Path(file).read_bytes(), dtype="<u4")
+    n, m = int(words[0]), int(words[1])
+    assert len(words) == 2 + 3 * n + 3 * m
+    return words[2 : 2 + 3 * n].view("<f4").reshape(n, 3).astype(float), words[2 + 3 * n :].reshape(m, 3)
+
+
+def signed_volume(vertices: np.ndarray, triangles: np.ndarray) -> float:
+    """[m^3] Positive if the triangles face outwards."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)

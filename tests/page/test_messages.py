@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from palpate import frame
 from palpate.page.generate import TARGET, typescript
-from palpate.page.messages import EVENT_KINDS, EVENT_LAYOUT, HAND_LAYOUT, LONGEST, parse
+from palpate.page.messages import (
+    EVENT_KINDS,
+    EVENT_LAYOUT,
+    HAND_KINDS,
+    HAND_LAYOUT,
+    LONGEST,
+    LONGEST_REQUEST,
+    REQUESTS,
+    parse,
+    released,
+)  # fmt: skip
 
 TOUCHABLE = frozenset({2, 3})
 HAND = {"type": "hand", "body": 2, "at_body": [0.1, 0.0, -0.2], "target": [0.5, 0.25, 1.0], "stiffness": 800}
@@ -27,20 +37,67 @@ def test_hand_is_what_was_said() -> None:
     assert said["target"].tolist() == HAND["target"]
     assert said["stiffness_N_m"] == 800.0
     assert said["sent_ns"] > 0
+    assert (message.hand, said["hand"], said["hand_kind"], said["damping"]) == (0, 0, frame.PULL, 1.0)
 
 
-def test_release_holds_nothing() -> None:
-    message = parse('{"type": "release"}', TOUCHABLE)
+@pytest.mark.parametrize("hand", [0, 1])
+def test_a_press_has_its_hand_its_normal_and_its_damping(hand: int) -> None:
+    press = {**HAND, "hand": hand, "kind": "press", "normal": [0.0, 0.6, 0.8], "damping": 0.5}
+    message = parse(json.dumps(press), TOUCHABLE)
     assert message is not None
-    assert HAND_LAYOUT.unpack(message.words)["body"] == 0
+    said = HAND_LAYOUT.unpack(message.words)
+    assert (message.hand, said["hand"], said["hand_kind"], said["damping"]) == (hand, hand, frame.PRESS, 0.5)
+    assert said["normal"].tolist() == press["normal"]
+
+
+@pytest.mark.parametrize(("said", "hand"), [({}, None), ({"hand": 0}, 0), ({"hand": 1}, 1), ({"hand": None}, None)])
+def test_a_release_is_of_one_hand_or_of_all(said: dict[str, Any], hand: int | None) -> None:
+    message = parse(json.dumps({"type": "release", **said}), TOUCHABLE)
+    assert message is not None
+    assert (message.kind, message.hand) == ("release", hand)
+
+
+@pytest.mark.parametrize("hand", range(frame.HANDS))
+def test_an_open_hand_holds_nothing(hand: int) -> None:
+    said = HAND_LAYOUT.unpack(released(hand))
+    assert (said["hand"], said["body"]) == (hand, 0)
 
 
 @pytest.mark.parametrize("kind", EVENT_KINDS)
 def test_every_event_has_its_number(kind: str) -> None:
-    message = parse(json.dumps({"type": "event", "kind": kind, "value": 2}), TOUCHABLE)
+    message = parse(json.dumps({"type": "event", "kind": kind, "value": 2, "body": 3}), TOUCHABLE)
     assert message is not None
     said = EVENT_LAYOUT.unpack(message.words)
     assert (said["kind"], said["value"]) == (getattr(frame, kind.upper()), 2)
+
+
+def test_a_place_has_its_body_and_where_to_put_it() -> None:
+    where = [0.1, -0.2, 0.3, 1.0, 0.0, 0.0, 0.0]
+    message = parse(json.dumps({"type": "event", "kind": "place", "body": 3, "placement": where}), TOUCHABLE)
+    assert message is not None
+    said = EVENT_LAYOUT.unpack(message.words)
+    assert (said["event_body"], said["placement"].tolist()) == (3, where)
+
+
+@pytest.mark.parametrize("what", REQUESTS)
+def test_a_request_is_passed_on_as_it_was_said(what: str) -> None:
+    said = {"type": "request", "id": 7, "what": what, "name": "arm", "more": [1, {"a": None}]}
+    message = parse(json.dumps(said), TOUCHABLE)
+    assert message is not None
+    assert message.request == said
+
+
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+def test_only_a_request_may_be_long_and_only_so_long(separators: tuple[str, str]) -> None:
+    def text(size: int, **said: Any) -> str:
+        return json.dumps({**said, "files": "x" * size}, separators=separators)
+
+    request = {"type": "request", "id": 1, "what": "robot"}
+    assert parse(text(100_000, **request), TOUCHABLE) is not None
+    assert parse(text(LONGEST_REQUEST, **request), TOUCHABLE) is None
+    assert parse(text(LONGEST, **HAND), TOUCHABLE) is None
+    assert parse(text(100_000, id=1, what="robot", type="request"), TOUCHABLE) is None  # it must say so first
+    assert parse(text(100_000, type="requests"), TOUCHABLE) is None
 
 
 NOT_MESSAGES = [
@@ -52,7 +109,22 @@ NOT_MESSAGES = [
         ("target", [0, "1", 0]), ("target", [0, 0, math.nan]), ("target", [math.inf, 0, 0]), ("target", [0, 0, 1e9]),
         ("target", [0, True, 0]),
         ("stiffness", 0), ("stiffness", -1), ("stiffness", 1e7), ("stiffness", None), ("stiffness", 10**400),
+        ("hand", 2), ("hand", -1), ("hand", True), ("hand", 0.0), ("hand", "0"), ("hand", None),
+        ("kind", "push"), ("kind", 0), ("kind", ["pull"]), ("damping", 0), ("damping", 11), ("damping", None),
+        ("kind", "press"), ("normal", [0, 0]), ("normal", [0, 0, math.nan]),
     ]),
+    *(json.dumps({**HAND, "kind": "press", "normal": normal}) for normal in ([0, 0, 0], [0, 0, 2], [1, 1, 0], None)),
+    '{"type": "release", "hand": 2}', '{"type": "release", "hand": true}', '{"type": "release", "hand": "0"}',
+    *(json.dumps({"type": "request", **said}) for said in [
+        {}, {"id": 1}, {"what": "keep"}, {"id": -1, "what": "keep"}, {"id": 2**31, "what": "keep"},
+        {"id": True, "what": "keep"}, {"id": 1.0, "what": "keep"}, {"id": "1", "what": "keep"},
+        {"id": 1, "what": "quit"}, {"id": 1, "what": ["keep"]}, {"id": 1, "what": None},
+    ]),
+    *(json.dumps({"type": "event", "kind": "place", "value": 0, **said}) for said in [
+        {}, {"body": 0}, {"body": -1}, {"body": 2.0}, {"body": True}, {"body": 2**31},
+        {"body": 2, "placement": [0] * 6}, {"body": 2, "placement": [1e9] * 7}, {"body": 2, "placement": "here"},
+    ]),
+    '{"type": "event", "kind": "gravity", "value": -1}', '{"type": "event", "kind": "friction", "value": -0.5}',
     json.dumps(HAND).replace("800", "1e999"),
     '{"type": "event"}', '{"type": "event", "kind": "explode"}', '{"type": "event", "kind": ["play"], "value": 0}',
     '{"type": "event", "kind": "seek", "value": -1}', '{"type": "event", "kind": "seek", "value": NaN}',
@@ -73,14 +145,20 @@ ANYTHING = st.recursive(
     max_leaves=8,
 )
 NEARLY = st.fixed_dictionaries(
-    {"type": st.sampled_from(["hand", "release", "event"]) | ANYTHING},
+    {"type": st.sampled_from(["hand", "release", "event", "take", "give", "request"]) | ANYTHING},
     optional={
         "body": st.integers(-1, 5) | ANYTHING,
         "at_body": st.lists(st.floats(), min_size=3, max_size=3) | ANYTHING,
         "target": st.lists(st.floats(), min_size=3, max_size=3) | ANYTHING,
         "stiffness": st.floats() | ANYTHING,
-        "kind": st.sampled_from(sorted(EVENT_KINDS)) | ANYTHING,
+        "kind": st.sampled_from(sorted([*EVENT_KINDS, *HAND_KINDS])) | ANYTHING,
         "value": st.floats() | ANYTHING,
+        "hand": st.integers(-1, 2) | ANYTHING,
+        "damping": st.floats() | ANYTHING,
+        "normal": st.just([0.0, 0.0, 1.0]) | st.lists(st.floats(), min_size=3, max_size=3) | ANYTHING,
+        "placement": st.lists(st.floats(), min_size=7, max_size=7) | ANYTHING,
+        "id": st.integers(-1, 5) | ANYTHING,
+        "what": st.sampled_from(REQUESTS) | ANYTHING,
     },
 )
 
@@ -88,10 +166,11 @@ NEARLY = st.fixed_dictionaries(
 @given(NEARLY | ANYTHING)
 def test_nothing_raises_and_what_passes_is_finite(said: Any) -> None:
     message = parse(json.dumps(said), TOUCHABLE)
-    if message is not None:
+    if message is not None and message.kind in ("hand", "event"):
         layout = EVENT_LAYOUT if message.kind == "event" else HAND_LAYOUT
         assert all(np.isfinite(value).all() for value in layout.unpack(message.words).values())
         assert message.kind != "hand" or layout.read(message.words, "body") in TOUCHABLE
+        assert message.kind != "hand" or layout.read(message.words, "hand") == message.hand in range(frame.HANDS)
 
 
 @given(st.text())

@@ -309,9 +309,9 @@ def test_a_page_that_is_killed_leaves_the_force_as_it_was(odd):
         until(lambda: session.frame()["device_state"][0] == ON)
         odd.move(0.004)
         until(lambda: pressed(session, 3.9))
-        seen, first = Frames(session), session.page
+        seen, first = Frames(session), session.page.process
         os.kill(first.process.pid, signal.SIGKILL)
-        seen.until(lambda: session.page is not first and session.page.alive)
+        seen.until(lambda: session.page.process is not first and session.page.alive)
         tick = session.frame()["tick"]
         seen.until(lambda: session.frame()["tick"] > tick + 200 and pressed(session, 3.9))
     # A busy machine may make ticks late, and then the guard acts.  A force that was on for 20 ticks is what it was.

@@ -11,7 +11,7 @@ from palpate.control.modes import MODES, PLANNED
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.runtime.edits import stopped
-from palpate.scenes.arm import LINE_START_M, arm_line
+from palpate.scenes.arm import LINE_START_M, OBSTACLE_M, arm_line
 from palpate.scenes.scene import Scene
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -136,3 +136,59 @@ def test_wrong_calls_are_refused_in_one_line():
     other = Trajectory(("elbow",), np.arange(2.0), np.zeros((2, 1)), np.zeros((2, 1)), np.zeros((2, 1)))
     with pytest.raises(TrajectoryError, match="a motion for this scene moves joint1"):
         session.edit.follow(other)
+
+
+# ---- obstacles to spare
+
+
+def test_an_added_obstacle_is_in_the_way_and_a_removed_one_is_not():
+    """Clearance counts obstacles that are out: the scene's own, and those that were added."""
+    session = pp.touch(arm_line(), page=False)
+    edit, model = session.edit, session.scene.model
+    edit.remove("obstacle")
+    session.simulate(0.01)
+    assert edit.obstacles == ("wall",)
+    assert {pair[1] for pair in edit.clearance(edit.plan).pairs} == {"wall"}
+    assert not any("obstacle" in line for line in edit.check(edit.plan))
+    elbow = pp.forward_kinematics(model, session.engine.servo.q)[model.body("link3")][:3, 3]
+    name = edit.add(tuple(elbow))
+    assert name in session.scene.spares
+    assert name in edit.obstacles  # even before the servo has put it there
+    session.simulate(0.01)
+    assert edit.clearance(edit.plan).of(obstacle=name).smallest.gap_m < 0.0
+    assert any(name in line for line in edit.check(edit.plan))
+    session.stop()
+
+
+def test_an_obstacle_that_was_removed_can_be_added_again():
+    session = pp.touch(arm_line(), page=False)
+    edit = session.edit
+    edit.remove("obstacle")
+    names = {edit.add((0.5 + 0.2 * k, 0.8, 0.2)) for k in range(4)}
+    assert names == {"obstacle", *session.scene.spares}
+    with pytest.raises(ValueError, match="all obstacles are out already"):
+        edit.add((0, 0, 1))
+    session.stop()
+
+
+def test_a_reset_puts_obstacles_where_the_scene_has_them():
+    session = pp.touch(arm_line(), page=False)
+    start = session.scene.model.body("obstacle")
+    session.edit.add((0.3, 0.9, 0.2))
+    session.edit.place("obstacle", pp.Transform(p=(0.9, 0.9, 0.9)))
+    session.simulate(0.01)
+    assert session.frame()["pose"][start][:3] == pytest.approx((0.9, 0.9, 0.9))
+    assert len(session.edit.obstacles) == 3
+    session.simulate(0.01)  # from the start again
+    assert session.frame()["pose"][start][:3] == pytest.approx(OBSTACLE_M)
+    assert session.edit.obstacles == ("obstacle", "wall")
+    session.stop()
+
+
+def test_a_spare_that_waits_touches_nothing_and_costs_no_contact():
+    session = pp.touch(arm_line(), page=False)
+    session.simulate(0.1)
+    assert session.frame()["contacts"] == 0
+    heights = [session.frame()["pose"][session.scene.model.body(name)][2] for name in session.scene.spares]
+    assert max(heights) < -50.0
+    session.stop()

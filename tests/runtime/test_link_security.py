@@ -74,7 +74,7 @@ def unharmed(server):
     yield
     tick = server.frame()["tick"]
     until(lambda: server.frame()["tick"] > tick + 5)
-    until(lambda: server.frame()["hand_body"] == 0)
+    until(lambda: server.frame()["hand_body"][0] == 0)
     assert server.frame()["state"] == frame.RUNNING
     assert np.isfinite(server.frame()["q"]).all()
 
@@ -260,13 +260,13 @@ def test_what_was_recorded_counts_once(server, hand):
     hand.query()
     assert more(server, before) == {"replayed": 1}
     hand.socket.send(hand.pack(BYE))
-    until(lambda: server.frame()["hand_body"] == 0)
+    until(lambda: server.frame()["hand_body"][0] == 0)
     hand.socket.send(recorded)
     until(lambda: more(server, before) == {"replayed": 2})
     time.sleep(1e-9 * FORGET_NS + 0.1)
     hand.socket.send(recorded)
     until(lambda: more(server, before) == {"replayed": 2, "stale": 1})
-    assert server.frame()["hand_body"] == 0
+    assert server.frame()["hand_body"][0] == 0
 
 
 def test_a_session_is_of_no_use_at_another_address(server, peer):
@@ -326,7 +326,7 @@ def test_a_bye_frees_the_hand_at_once(server, hand):
     silenced = server.relaying.counts()["silenced"]
     hand.socket.send(hand.pack(QUERY, **pulling(server)))
     hand.socket.send(hand.pack(BYE))
-    until(lambda: server.frame()["hand_body"] == 0)
+    until(lambda: server.frame()["hand_body"][0] == 0)
     assert server.relaying.counts()["silenced"] == silenced
 
 
@@ -400,7 +400,7 @@ def test_a_flood_neither_takes_the_hand_away_nor_stops_the_servo(server, what):
 
     def held() -> bool:
         client.hold("tool", (0, 0, 0), target)
-        return bool(server.frame()["hand_body"] != 0)
+        return bool(server.frame()["hand_body"][0] != 0)
 
     try:
         until(held)

@@ -83,7 +83,7 @@ def join(server):
 
         yield joined
     server.play()
-    until(lambda: server.frame()["hand_body"] == 0 and is_back(server))
+    until(lambda: server.frame()["hand_body"][0] == 0 and is_back(server))
 
 
 def hears(client) -> bool:
@@ -187,9 +187,9 @@ def test_a_pointer_there_pulls_the_arm_here(server, join, there):
     with Pointer(client, target):
         until(lambda: np.linalg.norm(tool_of(server) - target) < 0.03)
         until(lambda: np.linalg.norm(tool_of(client) - target) < 0.03)
-        assert client.frame()["hand_body"] == server.frame()["hand_body"] == server.scene.model.body("tool")
+        assert client.frame()["hand_body"][0] == server.frame()["hand_body"][0] == server.scene.model.body("tool")
         assert holder(client) == YOU_HOLD
-    until(lambda: server.frame()["hand_body"] == 0)
+    until(lambda: server.frame()["hand_body"][0] == 0)
     until(lambda: is_back(server))
 
 
@@ -206,7 +206,7 @@ def test_a_device_there_moves_the_arm_here_and_feels_it(server, join, mode):
         client = join([(device, Reach(mode=mode, place=place, radius_m=0.01, passivity="tank"))])
         until(lambda: tool_of(server)[1] < start[1] - 0.01)
         # the arm is pushed or pulled to the right, and the hand back to the left
-        until(lambda: server.frame()["hand_force"][1] < -1.0 and client.frame()["device_force"][0, 1] > 0.2)
+        until(lambda: server.frame()["hand_force"][0][1] < -1.0 and client.frame()["device_force"][0, 1] > 0.2)
         assert client.reaching[0].fault == ""
         client.stop()
     until(lambda: is_back(server))
@@ -285,13 +285,13 @@ def test_a_hand_that_vanishes_gives_the_arm_back_within_100_ms(server, join):
     client, seen = join(), Frames(server)
     silenced = server.relaying.counts()["silenced"]
     with Pointer(client, tool_of(server) + (0.0, 0.1, 0.0)):
-        seen.until(lambda: server.frame()["hand_body"] != 0)
+        seen.until(lambda: server.frame()["hand_body"][0] != 0)
         Session.stop(client)  # the loop ends while it holds
     client.remote.socket.close()
-    seen.until(lambda: server.frame()["hand_body"] == 0)
-    held = seen["hand_body"] != 0
-    assert seen["hand_age_s"][held].max() <= SILENCE_S
-    assert not seen["hand_force"][~held].any()
+    seen.until(lambda: server.frame()["hand_body"][0] == 0)
+    held = seen["hand_body"][:, 0] != 0
+    assert seen["hand_age_s"][:, 0][held].max() <= SILENCE_S
+    assert not seen["hand_force"][:, 0][~held].any()
     until(lambda: is_back(server))
     assert server.relaying.counts()["silenced"] + server.frame()["counters"][COUNTERS.index("hand_stale")] > silenced
 

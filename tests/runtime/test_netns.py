@@ -72,7 +72,7 @@ CLIENT = textwrap.dedent("""
             return abs(session.frame()["pose"][tool][1] - target[1]) < 0.03
 
         until(pulled)
-        told["held"] = bool(session.frame()["hand_body"] == tool)
+        told["held"] = bool(session.frame()["hand_body"][0] == tool)
     trips = session.mirroring.arrays.round_trips
     told |= session.report.counters | {
         "ticks": session.report.periods, "shortest_s": 1e-9 * float(trips[trips > 0].min()),
@@ -154,7 +154,8 @@ def test_a_link_across_networks_with_delay_and_loss(netem):
     assert told["moved"] > 0.1  # [rad]
     assert told["off_path"] < 0.05
     assert told["held"]
-    assert told["shortest_s"] >= 2 * DELAY_S - 1e-5  # nothing comes through before; clocks are read a few us apart
+    # nothing comes through before; but what arrives while the socket is drained counts from the beginning of that
+    assert told["shortest_s"] >= 2 * DELAY_S - 2e-4
     # Of every exchange a part is lost, 6 % of them; a busy machine has others late.
     assert 0.02 < told["link_stale"] / told["ticks"] < 0.5
     assert told["dropped"] == 0

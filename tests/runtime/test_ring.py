@@ -141,3 +141,21 @@ def test_shared_memory_is_gone_when_its_process_is_killed():
     after = set(os.listdir("/dev/shm")) if Path("/dev/shm").exists() else set()
     assert after <= before  # it never had a name to be left behind
     assert not Path(f"/proc/{process.pid}").exists()
+
+
+def test_two_processes_that_write_lose_nothing():
+    """Page and session both write events."""
+    ring = Ring.create(4096, 2)
+    code = (
+        "import sys, numpy as np; from palpate.runtime.ring import Ring; ring = Ring(int(sys.argv[1]))\n"
+        "for k in range(1000): ring.write(np.array([int(sys.argv[2]), k]))"
+    )
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, str(ring.fd), str(who)], pass_fds=[ring.fd]) for who in (1, 2)
+    ]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    messages = np.array(Follower(ring, start=1).read())
+    assert len(messages) == 2000
+    for who in (1, 2):
+        assert messages[messages[:, 0] == who, 1].tolist() == list(range(1000))
+    ring.close()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def test_it_plays_pauses_steps_and_resets(scene):
         assert session.frame()["tick"] == 0
         session.step()
         session.step()
-        until(lambda: session.frame()["tick"] == 1)  # a frame shows the tick at its beginning
+        until(lambda: session.frame()["tick"] == 2)  # a paused world is shown now and then
         session.play()
         until(lambda: session.frame()["tick"] > 100)
         session.pause()
@@ -75,7 +76,7 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
 
         until(pulled)
         before = times_stale()  # a busy machine may have kept this test itself silent for 100 ms already
-        until(lambda: session.frame()["hand_body"] == 0)  # nothing is sent any more
+        until(lambda: session.frame()["hand_body"][0] == 0)  # nothing is sent any more
         assert times_stale() == before + 1
         assert not session.frame()["hand_force"].any()
         home = session.frame()["plan_q"]
@@ -89,12 +90,35 @@ def test_letting_go_is_obeyed_at_once():
 
         def held():
             session.hold("link3", (0, 0, 0), (0.3, 0.3, 0.3))
-            return session.frame()["hand_body"] != 0
+            return session.frame()["hand_body"][0] != 0
 
         until(held)
         session.let_go()
-        until(lambda: session.frame()["hand_body"] == 0)
+        until(lambda: session.frame()["hand_body"][0] == 0)
         until(held)  # and the hand can take hold again
+
+
+def test_two_hands_pull_at_two_places_and_let_go_one_by_one():
+    scene = box_on_table()
+    box = scene.model.body("box")
+    with Session(scene) as session:
+        until(lambda: session.engine.frames.head > 10)
+
+        def held(*hands):
+            for hand in hands:
+                session.hold("box", (0.05 - 0.1 * hand, 0, 0), (0.05 - 0.1 * hand, 0, 0.3), hand=hand)
+            return [int(body == box) for body in session.frame()["hand_body"]] == [int(k in hands) for k in range(2)]
+
+        until(lambda: held(0, 1))
+        session.let_go(0)
+        until(lambda: held(1))
+        session.let_go(1)
+        until(lambda: not session.frame()["hand_body"].any())
+        for hand in (2, -1, None):
+            with pytest.raises(ValueError, match="there are hands 0"):
+                session.hold("box", (0, 0, 0), (0, 0, 0), hand=hand)
+            with pytest.raises(ValueError, match="there are hands 0"):
+                session.let_go(hand)
 
 
 def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
@@ -131,13 +155,35 @@ def test_the_watchdog_counts_a_silent_loop(scene):
 @needs_page
 def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
     with Session(scene, page=True, port=0) as session:
-        url, first = session.url, session.page
+        url, first = session.url, session.page.process
         before = session.frame()["tick"] if session.engine.frames.head else 0
         first.process.kill()
-        until(lambda: session.page is not first and session.page.alive, 20.0)
+        until(lambda: session.page.process is not first and session.page.alive, 20.0)
         assert session.url == url
         assert session.frame()["tick"] > before
     assert any("started again" in note for note in session.report.notes)
+
+
+@needs_page
+def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_started_again(scene):
+    with Session(scene, page=True, host="0.0.0.0", port=0) as session:
+        url, first, token = session.url, session.page.process, session.page.token
+        assert len(token) >= 20
+        assert url.endswith(f"/?token={token}")
+        first.process.kill()
+        until(lambda: session.page.process is not first and session.page.url, 20.0)
+        until(lambda: session.page.alive, 20.0)
+        assert session.url == url
+    with Session(scene, page=True, host="0.0.0.0", port=0) as session:
+        assert session.page.token != token  # another session's is another
+
+
+@needs_page
+def test_meshes_for_the_page_go_with_the_session(scene):
+    with Session(scene, page=True, port=0) as session:
+        folder = Path(session.page._folder.name)
+        assert folder.is_dir()
+    assert not folder.exists()
 
 
 def test_the_recorder_killed_leaves_a_file_to_recover_and_the_servo_goes_on(scene, tmp_path):
@@ -176,7 +222,7 @@ def test_children_end_when_the_session_is_killed(tmp_path):
         from palpate.scenes.arm import arm_at_rest
         session = Session(arm_at_rest(), page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
         session.wait(0.3)
-        print(session.page.process.pid, session.recorder.process.pid, flush=True)
+        print(session.page.process.process.pid, session.recorder.process.pid, flush=True)
         time.sleep(60)
     """
     parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
@@ -212,6 +258,41 @@ def test_a_child_that_does_not_exist_says_so():
     child = Child("palpate.nonsense", {}, [])
     with pytest.raises(ChildError, match="ended with code 1"):
         child.answer("url", 10.0)
+
+
+@pytest.mark.parametrize("lines", [1, 2000])
+def test_a_child_that_no_longer_reads_is_ended_all_the_same(lines, monkeypatch):
+    """Somebody may be stuck telling it something: neither they nor the end wait for ever."""
+    monkeypatch.setattr("palpate.runtime.children.STUCK_S", 0.1)
+    child = Child("palpate.runtime.recorder", {}, [])
+    os.kill(child.process.pid, signal.SIGSTOP)
+    telling = threading.Thread(target=lambda: [child.tell({"text": "x" * 1000}) for _ in range(lines)])
+    telling.start()
+    time.sleep(0.1)
+    assert child.end(timeout_s=0.2) == -signal.SIGKILL
+    telling.join(5.0)
+    assert not telling.is_alive()
+    child.tell({"text": "nobody is there"})
+
+
+def test_what_is_told_by_several_threads_arrives_line_by_line(tmp_path, monkeypatch):
+    (tmp_path / "echo_child.py").write_text(
+        "import sys, json\nsys.stdin.readline()\n"
+        "for line in sys.stdin: print(json.dumps({'heard': json.loads(line)['n']}), flush=True)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+    child = Child("echo_child", {}, [])
+    threads = [
+        threading.Thread(target=lambda k=k: [child.tell({"n": 100 * k + i, "pad": "x" * 5000}) for i in range(50)])
+        for k in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    heard = sorted(child.answer("heard", 20.0) for _ in range(200))
+    assert heard == sorted(100 * k + i for k in range(4) for i in range(50))
+    assert child.end() == 0
 
 
 def test_a_world_that_stops_says_which_body_and_a_reset_starts_it_again():

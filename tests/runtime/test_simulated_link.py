@@ -125,7 +125,7 @@ def energies(link) -> tuple[np.ndarray, np.ndarray]:
     From frames: a force of a tick acts until the next, on the point of the body where it began, held then or not.
     """
     on_hand, hand = link.reaching[0].weight * force_on_hand(link), link.history("device_position", hand=True)[:, 0]
-    on_body, point, body = (link.history(name) for name in ("hand_force", "hand_point", "hand_body"))
+    on_body, point, body = (link.history(name)[:, 0] for name in ("hand_force", "hand_point", "hand_body"))
     ticks, pose = np.arange(len(body) - 1), link.history("pose")
     before, after = pose[ticks, body[:-1]], pose[ticks + 1, body[:-1]]
     in_body = turned(before[:, 3:] * (1, -1, -1, -1), point[:-1] - before[:, :3])
@@ -247,7 +247,7 @@ def test_nothing_is_touched_before_it_is_known_where_it_is():
         link = SimulatedLink(here, mirrored, [(device, Reach(mode="push", place=place))], network, network)
         link.run(0.2)
     assert link.mirroring.counts()["exchanges"] > 0
-    assert not link.history("hand_body").any()
+    assert not link.history("hand_body")[:, 0].any()
     assert not link.history("device_body_force", hand=True).any()
 
 
@@ -259,7 +259,7 @@ def test_silence_takes_the_force_away_gives_the_arm_back_and_engages_again_from_
     link = linked("arm-rest", network, network, CYCLES)
     link.run(begin_s + length_s + 1.5)
     force, state = np.linalg.norm(force_on_hand(link), axis=1), link.history("device_state", hand=True)[:, 0]
-    held = link.history("hand_body") != 0
+    held = link.history("hand_body")[:, 0] != 0
     last_heard = round((begin_s + delay_s) / DT)
     cut, zero = last_heard + round(SILENCE_S / DT), last_heard + round((SILENCE_S + FADE_S) / DT) + 1
     back = round((begin_s + length_s) / DT)
@@ -328,7 +328,7 @@ def far(scene: str, hand: pp.Hand, passivity: str, hard: bool = False) -> Simula
     stiffness_N_m, strength_N = HARD[scene] if hard else (800.0, 60.0)
     link = linked(scene, FAR, other_dice(FAR), hand, passivity, stiffness_N_m=stiffness_N_m, strength_N=strength_N)
     link.run(4.0)
-    assert (link.history("hand_body")[200:] != 0).all()  # it is held all the time
+    assert (link.history("hand_body")[:, 0][200:] != 0).all()  # it is held all the time
     return link
 
 
@@ -361,7 +361,7 @@ def test_pushing_across_a_delay_makes_energy_and_with_tanks_none(passivity):
     link = linked("arm-rest", FAR, other_dice(FAR), pushing, passivity, mode="push", radius_m=0.01, at=(-0.02, 0, 0))
     link.run(4.5)
     at_hand, at_body = energies(link)
-    assert (link.history("hand_body") != 0).sum() > 500
+    assert (link.history("hand_body")[:, 0] != 0).sum() > 500
     if passivity == "observer":
         assert (at_hand + at_body).min() < -100 * MILLIJOULE
     else:
@@ -377,7 +377,7 @@ def test_a_hand_that_lets_go_and_takes_hold_again_gains_nothing(scene):
     network = Impairments(delay_s=0.02, jitter_s=0.03, loss=0.3, reorder=0.2, duplicate=0.3)
     link = linked(scene, network, other_dice(network), pp.Hand(intent=way, holds=grasps))
     link.run(4.0)
-    assert np.count_nonzero(np.diff(link.history("hand_body")) > 0) > 5
+    assert np.count_nonzero(np.diff(link.history("hand_body")[:, 0]) > 0) > 5
     assert np.add(*energies(link)).min() >= -MILLIJOULE
 
 
@@ -386,7 +386,7 @@ def test_a_hand_that_lets_go_and_takes_hold_again_gains_nothing(scene):
 def test_with_tanks_what_is_held_stays_bounded(scene, hard):
     """The hand moves by 5 cm, and rests at the end: what it holds goes nowhere else, and slows down."""
     link = far(scene, SOFT if hard else CYCLES, "tank", hard)
-    point = link.history("hand_point")[200:]  # of the body, where it is held
+    point = link.history("hand_point")[:, 0][200:]  # of the body, where it is held
     assert np.abs(point - point[0]).max() < 0.1
     speed = np.linalg.norm(np.diff(point, axis=0), axis=1) / DT
     assert speed[-200:].max() < 0.5 * speed.max()

@@ -71,18 +71,18 @@ def test_a_pulled_arm_yields_and_comes_back(scene):
     engine = engine_of(scene)
     frames = run(engine, 5000, pulled)
     held = frames[1490]
-    assert held["hand_body"] == scene.model.body("tool")
-    assert np.linalg.norm(held["hand_point"] - (0.5, 0.25, 0.05)) < 0.01  # it went where it was pulled
-    assert np.linalg.norm(held["hand_force"]) < 5.0  # and gives no resistance there
-    assert max(np.linalg.norm(f["hand_force"]) for f in frames) <= Pointer().spec.force_limit_N
-    assert frames[1510]["hand_body"] == 0
+    assert held["hand_body"].tolist() == [scene.model.body("tool"), 0]
+    assert np.linalg.norm(held["hand_point"][0] - (0.5, 0.25, 0.05)) < 0.01  # it went where it was pulled
+    assert np.linalg.norm(held["hand_force"][0]) < 5.0  # and gives no resistance there
+    assert max(np.linalg.norm(f["hand_force"][0]) for f in frames) <= Pointer().spec.force_limit_N
+    assert not frames[1510]["hand_body"].any()
     assert not frames[1510]["hand_force"].any()
     assert np.abs(frames[-1]["q"] - frames[-1]["plan_q"]).max() < 1e-3
 
 
 def test_item_35_the_force_never_rises_faster_than_the_device_allows(scene):
     engine = engine_of(scene)
-    force = np.array([f["hand_force"] for f in run(engine, 900, pulled)])
+    force = np.array([f["hand_force"][0] for f in run(engine, 900, pulled)])
     rise = np.diff(np.linalg.norm(force, axis=1))
     assert rise.max() <= Pointer().spec.force_rise_N_s * 1e-3 * (1 + 1e-9)
 
@@ -119,7 +119,7 @@ def test_a_new_grasp_begins_without_a_jerk(scene):
     engine = engine_of(scene)
     frames = run(engine, 300, lambda k: ("link3", (0.3, 0.6, 0.3)) if k >= 100 else None)
     first = frames[100]
-    assert np.linalg.norm(first["hand_force"]) < 2.1
+    assert np.linalg.norm(first["hand_force"][0]) < 2.1
 
 
 @pytest.mark.parametrize("body", [-1, 0, 10**6])

@@ -229,3 +229,25 @@ def test_a_capsule_holds_every_vertex_of_its_mesh(tmp_path: Path):
     inside = (x[:198] * (1.0, 1.0, 2.0) - place.p) @ np.array(place.R.matrix())
     beyond = np.maximum(np.abs(inside[:, 2]) - 0.5 * length, 0.0)
     assert np.sqrt((inside[:, :2] ** 2).sum(axis=1) + beyond**2).max() <= radius + 1e-9
+
+
+def test_a_robot_without_a_line_stands_there_and_can_be_pulled(tmp_path):
+    """Two joints cannot turn a tool as a line wants it: the robot is held by springs, its weight borne."""
+    inertia = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+    solid = '<origin xyz="0 0 0.15"/><geometry><cylinder radius="0.03" length="0.3"/></geometry>'
+    links = "".join(
+        f'<link name="{n}"><inertial><mass value="1"/>{inertia}</inertial><collision>{solid}</collision></link>'
+        for n in ("base", "upper", "lower")
+    )
+    joints = "".join(
+        f'<joint name="{n}" type="revolute"><parent link="{a}"/><child link="{b}"/><origin xyz="0 0 0.3"/>'
+        f'<axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="50" velocity="3"/></joint>'
+        for n, a, b in (("shoulder", "base", "upper"), ("elbow", "upper", "lower"))
+    )
+    file = tmp_path / "two.urdf"
+    file.write_text(f'<robot name="two">{links}{joints}</robot>')
+    scene = scene_of(str(file))()
+    assert scene.plan is None
+    start = scene.world.q.copy()
+    scene.world.step(500)
+    assert np.abs(scene.world.q - start).max() < 1e-3

@@ -1,0 +1,46 @@
+"""Meshes of a scene as files that a page can draw: read once, by the session, for the page's process knows no reader.
+
+A file is little-endian: vertices n and triangles m (uint32 each), then n x 3 float32 [m], then m x 3 uint32.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from palpate.model.meshes import load_mesh
+from palpate.model.model import Model
+from palpate.model.shapes import Shape
+
+
+def mesh_key(shape: Shape) -> tuple[str, tuple[float, ...]]:
+    """What shapes with the same mesh at the same scale share."""
+    return str(shape.mesh), shape.size
+
+
+def meshes_of(model: Model) -> dict[tuple[str, tuple[float, ...]], int]:
+    """A number for each mesh of a model that is seen, in the order they come."""
+    found: dict[tuple[str, tuple[float, ...]], int] = {}
+    for body in model.description.bodies:
+        for shape in body.shapes:
+            if shape.kind == "mesh":
+                found.setdefault(mesh_key(shape), len(found))
+    return found
+
+
+def write_meshes(model: Model, folder: Path) -> list[str]:
+    """One file for each of `meshes_of`, in that folder; their paths by number."""
+    paths = []
+    for (mesh, size), number in meshes_of(model).items():
+        vertices, triangles = load_mesh(mesh)
+        scale = np.array(size)
+        if np.prod(scale) < 0.0:  # a mirrored mesh would be inside out
+            triangles = triangles[:, ::-1]
+        path = folder / f"{number}.mesh"
+        with open(path, "wb") as file:
+            file.write(np.array([len(vertices), len(triangles)], dtype="<u4").tobytes())
+            file.write((vertices * scale).astype("<f4").tobytes())
+            file.write(triangles.astype("<u4").tobytes())
+        paths.append(str(path))
+    return paths

@@ -1,0 +1,59 @@
+"""The page of a session: its process, its address, the meshes it draws, and the desk that answers what it requests."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from palpate.link.keys import is_loopback
+from palpate.runtime.children import Child
+from palpate.runtime.describe import describe
+from palpate.runtime.desk import Desk
+from palpate.runtime.meshes import write_meshes
+
+if TYPE_CHECKING:
+    from palpate.runtime.session import Session
+
+PATIENCE_S = 15.0
+
+
+class Paging:
+    """Starts the page, again if it ended, and ends it."""
+
+    def __init__(
+        self, session: Session, host: str, port: int, certificate: tuple[Path, Path] | None, token: str
+    ) -> None:
+        self.session, self.host, self.port, self.certificate = session, host, port, certificate
+        self.token = "" if is_loopback(host) else token or secrets.token_urlsafe(16)
+        self.url = ""
+        self.process: Child | None = None
+        self.desk = Desk(session)
+        self._folder = tempfile.TemporaryDirectory(prefix="palpate-meshes-")
+        self._meshes = write_meshes(session.scene.model, Path(self._folder.name))
+
+    def start(self) -> None:
+        """Returns when it listens; a ChildError says why it cannot."""
+        if self.process is not None:
+            self.process.end()
+        engine = self.session.engine
+        fds = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
+        orders = fds | {"host": self.host, "port": self.port, "hello": describe(self.session.scene, engine),
+                        "token": self.token, "meshes": self._meshes}  # fmt: skip
+        if self.certificate is not None:
+            orders |= dict(zip(("cert", "key"), map(str, self.certificate), strict=True))
+        self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)
+        self.url = self.process.answer("url", PATIENCE_S)
+        self.port = urlsplit(self.url).port or self.port  # a restarted page must be found where it was
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.alive
+
+    def end(self) -> None:
+        self.desk.close()
+        if self.process is not None:
+            self.process.end()
+        self._folder.cleanup()

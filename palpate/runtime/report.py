@@ -1,0 +1,47 @@
+"""How a session's servo did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from palpate.frame import LATENESS_EDGES_US
+
+if TYPE_CHECKING:  # rendering loads with the first device
+    from palpate.haptics.reach import DeviceReport
+
+
+@dataclass
+class SessionReport:
+    """How the servo did: counts since the start, and lateness as a histogram."""
+
+    periods: int = 0
+    seconds: float = 0.0
+    fifo: bool = False
+    counters: dict[str, int] = field(default_factory=dict)
+    lateness: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    devices: list[DeviceReport] = field(default_factory=list)
+
+    @property
+    def rate_hz(self) -> float:
+        return self.periods / self.seconds if self.seconds else 0.0
+
+    @property
+    def late_fraction(self) -> float:
+        return self.counters.get("late", 0) / self.periods if self.periods else 0.0
+
+    def percentile_us(self, percent: float) -> float:
+        """Upper edge of the bucket that holds this percentile of lateness; infinite for the open one."""
+        edges, total = (*LATENESS_EDGES_US, float("inf")), np.cumsum(self.lateness)
+        return edges[int(np.searchsorted(total, total[-1] * percent / 100.0))] if self.lateness else float("nan")
+
+    def __str__(self) -> str:
+        worst = self.percentile_us(99.9)
+        within = f"within {worst:g} us of their time" if np.isfinite(worst) else f"over {LATENESS_EDGES_US[-1]} us late"
+        return (f"{self.rate_hz:.1f} Hz over {self.seconds:.1f} s, {100 * self.late_fraction:.3f} % late, "
+                f"99.9 % of ticks began {within}"
+                f"{'' if self.fifo else ' (without SCHED_FIFO)'}"
+                f"{''.join(f'; {device}' for device in self.devices)}")  # fmt: skip

@@ -1,0 +1,284 @@
+"""One page has the hands and the others watch; hands are handed over; requests are answered to whom they belong."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from clients import HOLD, RELEASE, client, newest, until
+from fake_servo import HAND, Page, Rings
+
+from palpate import frame
+from palpate.page.messages import LONGEST_REQUEST
+from palpate.page.sockets import MOST_WAITING
+
+LEFT, RIGHT = {**HOLD, "hand": 0}, {**HOLD, "hand": 1, "body": 3}
+
+
+def held(rings: Rings) -> list[int]:
+    """The body that each hand holds, as the servo would have it."""
+    bodies = [0] * frame.HANDS
+    for number in range(max(1, rings.hands.head - rings.hands.slots + 1), rings.hands.head + 1):
+        words = rings.hands.read(number)
+        assert words is not None
+        said = HAND.unpack(words)
+        bodies[said["hand"]] = said["body"]
+    return bodies
+
+
+# ---- whose hands
+
+
+def test_two_hands_of_one_browser_hold_and_let_go_on_their_own(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say(LEFT)
+            await browser.say(RIGHT)
+            await until(lambda: held(rings) == [2, 3])
+            await browser.say({"type": "release", "hand": 0})
+            await until(lambda: held(rings) == [0, 3])
+            await browser.status(holder=True)
+            await browser.say({"type": "release", "hand": 1})
+            await browser.status(holder=False)
+            assert held(rings) == [0, 0]
+
+    asyncio.run(look())
+
+
+def test_one_browser_has_the_hands_and_the_others_are_told(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.say(LEFT)
+            await first.status(holder=True, taken=False, pages=2)
+            await second.status(holder=False, taken=True)
+            for refused in (RIGHT, {**LEFT, "body": 3}, RELEASE, {"type": "release", "hand": 0}, {"type": "give"}):
+                await second.say(refused)
+            await second.say("no message")
+            await second.status(dropped=1)  # so all of it has been taken
+            assert held(rings) == [2, 0]
+            await first.say(RELEASE)
+            await second.status(taken=False)
+            await second.say(RIGHT)
+            await second.status(holder=True)
+            assert held(rings) == [0, 3]
+
+    asyncio.run(look())
+
+
+def test_a_browser_that_falls_silent_loses_both_hands(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.say(LEFT)
+            await first.say(RIGHT)
+            await second.status(taken=True)
+            await second.status(taken=False)  # after a second without a word
+            assert held(rings) == [0, 0]
+            await first.status(holder=False)
+            await second.say(LEFT)
+            await second.status(holder=True)
+            await first.say(RIGHT)
+            await second.say({"type": "release", "hand": 0})
+            await second.status(holder=False)  # the silent one's other hand is not counted as its own
+            assert held(rings)[0] == 0
+
+    asyncio.run(look())
+
+
+def test_the_hands_open_when_their_browser_goes(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say(LEFT)
+            await browser.say(RIGHT)
+            await until(lambda: held(rings) == [2, 3])
+        await until(lambda: held(rings) == [0, 0])
+
+    asyncio.run(look())
+
+
+def test_another_browser_that_goes_leaves_the_hands_alone(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as holder:
+            async with client(page) as other:
+                await holder.say(LEFT)
+                await other.status(taken=True)
+            await holder.status(pages=1)
+            assert rings.hands.head == 1
+
+    asyncio.run(look())
+
+
+# ---- handing over
+
+
+def test_hands_that_were_asked_for_are_given(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second, client(page) as third:
+            await first.say(LEFT)
+            await second.status(taken=True)
+            await second.say({"type": "take"})
+            await second.status(asking=True, holder=False)
+            await first.status(asked=True, holder=True)
+            await third.say({"type": "take"})  # the second was first
+            await first.say({"type": "give"})
+            await second.status(holder=True, asking=False, taken=False)
+            await first.status(holder=False, taken=True, asked=False)
+            assert held(rings) == [0, 0]
+            await first.say(LEFT)  # still dragging
+            await third.say(LEFT)
+            await second.say(RIGHT)
+            await until(lambda: held(rings) == [0, 3])
+
+    asyncio.run(look())
+
+
+def test_hands_that_were_asked_for_go_on_when_they_are_free(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as second:
+            async with client(page) as first:
+                await first.say(LEFT)
+                await second.status(taken=True)
+                await second.say({"type": "take"})
+                await first.status(asked=True)
+                await first.say(RELEASE)
+                await second.status(holder=True)
+                await second.say(RELEASE)
+                await second.status(holder=False)
+                await first.say(LEFT)
+                await second.status(taken=True)
+                await second.say({"type": "take"})
+                await first.status(asked=True)
+            await second.status(holder=True)  # the holder went
+
+    asyncio.run(look())
+
+
+def test_who_asked_and_went_gets_nothing(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first:
+            async with client(page) as second:
+                await first.say(LEFT)
+                await second.status(taken=True)
+                await second.say({"type": "take"})
+                await first.status(asked=True)
+            await first.status(asked=False, holder=True, pages=1)
+            await first.say({"type": "give"})  # to nobody
+            await first.say("no message")
+            await first.status(dropped=1, holder=True)
+
+    asyncio.run(look())
+
+
+def test_free_hands_need_not_be_asked_for_and_nobody_asks_itself(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say({"type": "take"})
+            await browser.say(LEFT)
+            await browser.say({"type": "take"})
+            said = await browser.status(holder=True)
+            assert (said["asking"], said["asked"]) == (False, False)
+
+    asyncio.run(look())
+
+
+# ---- events and requests
+
+
+def test_buttons_are_everybodys(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.say(LEFT)
+            await second.status(taken=True)
+            await second.say({"type": "event", "kind": "gravity", "value": 0.5})
+            await until(lambda: rings.events.head == 1)
+            event = newest(rings.events)
+            assert (event["kind"], event["value"]) == (frame.GRAVITY, 0.5)
+            where = [0.1, 0.2, 0.3, 0.0, 1.0, 0.0, 0.0]
+            await second.say({"type": "event", "kind": "place", "body": 3, "placement": where})
+            await until(lambda: rings.events.head == 2)
+            event = newest(rings.events)
+            assert (event["kind"], event["event_body"], event["placement"].tolist()) == (frame.PLACE, 3, where)
+
+    asyncio.run(look())
+
+
+def test_requests_are_answered_to_the_browser_that_made_them(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.request(5, "scene", name="arm")
+            asked = await asyncio.to_thread(page.said)
+            await second.request(5, "keep")
+            other = await asyncio.to_thread(page.said)
+            assert asked["request"] == {"type": "request", "id": asked["request"]["id"], "what": "scene", "name": "arm"}
+            assert asked["request"]["id"] != other["request"]["id"]
+            page.tell(id=other["request"]["id"], ok=False, error="nothing has moved yet")
+            page.tell(id=asked["request"]["id"], ok=True, scene="arm")
+            assert await first.answer() == {"type": "answer", "id": 5, "ok": True, "scene": "arm"}
+            assert await second.answer() == {"type": "answer", "id": 5, "ok": False, "error": "nothing has moved yet"}
+            page.tell(id=asked["request"]["id"], ok=True)  # a second time: to nobody
+            page.tell(note="for all")
+            for browser in (first, second):
+                assert await browser.hear_of("told") == {"type": "told", "note": "for all"}
+
+    asyncio.run(look())
+
+
+def test_at_most_so_many_requests_of_one_browser_wait(rings: Rings, page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            for number in range(MOST_WAITING + 2):
+                await browser.request(number, "motion")
+            await browser.status(dropped=2)
+            asked = [await asyncio.to_thread(page.said) for _ in range(MOST_WAITING)]
+            page.tell(id=asked[0]["request"]["id"], ok=True)
+            await browser.answer(id=0)
+            await browser.request(1, "motion")  # its number is in use
+            await browser.status(dropped=3)
+            await browser.request(99, "motion")
+            assert (await asyncio.to_thread(page.said))["request"]["what"] == "motion"
+            async with client(page) as other:  # others are not concerned
+                await other.request(1, "keep")
+                assert (await asyncio.to_thread(page.said))["request"]["what"] == "keep"
+
+    asyncio.run(look())
+
+
+@pytest.mark.parametrize(
+    "said", [{"id": 1, "what": "quit"}, {"id": "1", "what": "keep"}, {"what": "keep"}, {"id": 1, "what": {}}]
+)
+def test_what_is_no_request_is_dropped_and_counted(page: Page, said: dict[str, Any]) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say({"type": "request", **said})
+            await browser.status(dropped=1)
+            await browser.request(2, "keep")
+            assert (await asyncio.to_thread(page.said))["request"]["what"] == "keep"
+
+    asyncio.run(look())
+
+
+def test_only_requests_may_be_large(page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            files = {"robot.urdf": "x" * 3_000_000}
+            await browser.request(1, "robot", files=files)
+            assert (await asyncio.to_thread(page.said))["request"]["files"] == files
+            await browser.say({**HOLD, "more": "x" * 3_000_000})
+            await browser.status(dropped=1)
+            await browser.say(json.dumps({"type": "request", "id": 2, "what": "robot", "files": "x" * LONGEST_REQUEST}))
+            await browser.status(dropped=2)
+
+    asyncio.run(look())
+
+
+def test_the_answer_to_a_browser_that_went_is_nobodys(page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as stays:
+            async with client(page) as goes:
+                await goes.request(1, "motion")
+                asked = await asyncio.to_thread(page.said)
+            await stays.status(pages=1)
+            page.tell(id=asked["request"]["id"], ok=True)
+            page.tell(note="after it")
+            assert (await stays.hear_of("told"))["note"] == "after it"
+
+    asyncio.run(look())

@@ -1,0 +1,290 @@
+"""Two hands of a page, tips that press, gravity and friction that are set, and contacts that are shown: the laws.
+
+In simulated time, through the tick that a session runs.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import palpate as pp
+from palpate import frame, jit
+from palpate.haptics.devices.pointer import Pointer
+from palpate.runtime.loop import restart, simulate
+from palpate.runtime.ring import Follower
+from palpate.runtime.state import Engine
+from palpate.scenes.arm import arm_line
+from palpate.scenes.blocks import stack
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
+G, MASS_KG = 9.81, 2.0
+UP = (0.0, 0.0, 1.0)
+BATCH = 500  # the ring holds more
+
+
+class Run:
+    """A world ticking, and everything its frames said; hands are messages, one each tick."""
+
+    def __init__(self, world: pp.World) -> None:
+        self.world, self.model = world, world.model
+        self.engine = Engine(world, None, Pointer().spec)
+        restart(self.engine.address)
+        self._follower, self._words = Follower(self.engine.frames), []
+
+    def go(self, ticks: int, *hands: dict) -> "Run":
+        """So many ticks; several hands speak in turn, as a hand that is not heard of for less than 100 ms holds on."""
+        rows = np.array([self.engine.hand_layout.pack(**hand) for hand in hands or [{}]])
+        table = np.resize(rows, (ticks, self.engine.hand_layout.words))
+        for begin in range(0, ticks, BATCH):
+            n = min(BATCH, ticks - begin)
+            assert simulate(self.engine.address, n, table[begin : begin + n]) == n
+            self._words += self._follower.read()
+        assert self._follower.lost == 0
+        return self
+
+    def event(self, kind: int, value: float = 0.0) -> "Run":
+        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value))
+        return self
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.array([self.engine.frame_layout.read(words, name) for words in self._words])
+
+    def pull(self, hand: int, at_body, target, body: str = "box", **more) -> dict:
+        return {"hand": hand, "body": self.model.body(body), "at_body": at_body, "target": target,
+                "stiffness_N_m": 2000.0, **more}  # fmt: skip
+
+    def press(self, at_body, normal, tip, stiffness: float = 800.0, body: str = "box", hand: int = 0) -> dict:
+        return self.pull(hand, at_body, tip, body, hand_kind=frame.PRESS, normal=normal, stiffness_N_m=stiffness)
+
+
+def floating(gravity: float = 0.0, **more) -> pp.World:
+    """A box of 20 cm in the air."""
+    return pp.World(pp.models.box((0.2, 0.2, 0.2), mass=MASS_KG, **more), gravity=(0, 0, -gravity))
+
+
+# ---- two hands
+
+
+@pytest.mark.parametrize(("left", "right"), [(0.1, 0.1), (0.1, 0.05), (0.02, 0.08)])
+def test_two_hands_on_one_body_share_its_weight_by_the_lever_rule(left, right):
+    run = Run(floating(G))
+    run.go(6000, run.pull(0, (-left, 0, 0), (-left, 0, 0)), run.pull(1, (right, 0, 0), (right, 0, 0)))
+    force = run["hand_force"][-1]
+    assert force.sum(axis=0) == pytest.approx((0, 0, MASS_KG * G), abs=1e-3)
+    assert force[0, 2] * left == pytest.approx(force[1, 2] * right, abs=2e-3)
+    assert run["hand_body"][-1].tolist() == [run.model.body("box")] * 2
+
+
+def test_a_hand_that_lets_go_leaves_the_weight_to_the_other():
+    run = Run(floating(G))
+    middle = run.pull(1, (0, 0, 0), (0, 0, 0))
+    run.go(1500, run.pull(0, (0, 0, 0), (0, 0, 0)), middle)
+    assert run["hand_force"][-1, :, 2] == pytest.approx([0.5 * MASS_KG * G] * 2, abs=1e-3)
+    run.go(1500, {"hand": 0}, middle)
+    assert run["hand_body"][-1].tolist() == [0, run.model.body("box")]
+    assert run["hand_force"][-1, :, 2] == pytest.approx([0.0, MASS_KG * G], abs=1e-3)
+
+
+def test_two_hands_hold_two_bodies():
+    parts = [pp.models.box(mass=1.0, at=(x, 0, 0), name=name) for x, name in ((0, "a"), (1, "b"))]
+    run = Run(pp.World(parts))
+    run.go(1500, run.pull(0, (0, 0, 0), (0, 0, 0), "a"), run.pull(1, (0, 0, 0), (1, 0, 0.1), "b"))
+    assert run["hand_body"][-1].tolist() == [run.model.body("a"), run.model.body("b")]
+    assert run["pose"][-1, run.model.body("b"), 2] == pytest.approx(0.1 - G / 2000.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("hand", [2, -1, 10**9])
+def test_a_hand_of_another_index_is_ignored(hand):
+    run, alone = Run(floating(G)), Run(floating(G))
+    run.go(50, run.pull(hand, (0, 0, 0), (0, 0, 1)))
+    alone.go(50)
+    assert not run["hand_body"].any()
+    for name in ("q", "v", "energy", "hand_force"):
+        assert np.array_equal(run[name], alone[name]), name
+
+
+# ---- tips that press
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.floats(-0.03, 0.15)] * 3), min_size=2, max_size=6),
+    st.floats(100.0, 3000.0),
+    st.tuples(*[st.floats(-2.0, 2.0)] * 3),
+)
+def test_a_press_pushes_only_along_the_normal_and_never_pulls(tips, stiffness, turned):
+    """articulated-haptics.md 3.1: against the outward normal, and nothing outside."""
+    R = pp.Rotation.exp(turned)
+    run = Run(floating(R=R))
+    for tip in tips:  # around the upper face's middle
+        run.go(40, run.press((0, 0, 0.1), UP, R.apply(tip), stiffness))
+    pose, force = run["pose"][:, run.model.body("box")], run["hand_force"][:, 0]
+    normal = np.array([np.asarray(pp.Rotation(tuple(x[3:])).matrix())[:, 2] for x in pose])
+    along = (force * normal).sum(axis=1)
+    assert along.max() <= 0.0
+    assert np.linalg.norm(force - along[:, None] * normal, axis=1).max() < 1e-9
+    outside = ((run["hand_target"][:, 0] - run["hand_point"][:, 0]) * normal).sum(axis=1) > 1e-9
+    assert not force[outside].any()
+
+
+def test_a_still_tip_presses_as_its_spring_says():
+    run = Run(floating())
+    depth, k = 0.002, 800.0
+    run.go(3, run.press((0, 0, 0.1), UP, (0, 0, 0.1 - depth), k))
+    first = run["hand_force"][0, 0]
+    assert first == pytest.approx((0, 0, -k * depth), rel=1e-9)
+
+
+def test_a_tip_that_is_lifted_takes_nothing_along():
+    """Never sticky: a box on the floor, pressed down and let free again, stays where it is."""
+    run = Run(pp.World([pp.models.box((0.2, 0.2, 0.2), mass=MASS_KG, at=(0, 0, 0.1)), pp.models.plane()]))
+    run.go(200)
+    rest = run["pose"][-1, run.model.body("box"), 2]
+    for z in np.concatenate([np.linspace(0.21, 0.19, 100), np.linspace(0.19, 0.4, 30)]):
+        run.go(1, run.press((0, 0, 0.1), UP, (0, 0, z)))
+    pressed = run["hand_force"][:, 0, 2]
+    assert pressed.min() < -5.0
+    assert pressed[-5:].tolist() == [0.0] * 5
+    assert run["pose"][:, run.model.body("box"), 2].max() <= rest + 1e-6
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.floats(0.05, 0.12), st.booleans()), min_size=2, max_size=8), st.floats(100.0, 3000.0))
+def test_pressing_and_letting_go_creates_no_energy(way, stiffness):
+    """What the body has is what the hand's force did, tick by tick; a free body that is let go keeps what it has."""
+    run = Run(floating())
+    for depth, pressing in way:
+        run.go(30, run.press((0, 0, 0.1), UP, (0, 0, depth), stiffness) if pressing else {"hand": 0})
+    energy = run["energy"]
+    kinetic, work = energy[:, 0], energy[:, 2]
+    force, v = run["hand_force"][:, 0], run["v"]
+    dt = run.world.dt
+    # the ledger counts F v dt with v at the tick's beginning: half of F^2 dt^2 / m is the step's own
+    own = 0.5 * np.cumsum((force**2).sum(axis=1)) * dt**2 / MASS_KG
+    assert np.abs(kinetic[1:] - (work[1:] - (force[1:] * v[1:, 3:]).sum(axis=1) * dt) - own[:-1]).max() < 1e-9
+    let_go = ~force.any(axis=1)
+    assert np.abs(np.diff(kinetic)[let_go[:-1]]).max(initial=0.0) < 1e-12
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(0.02, 0.5), st.floats(100.0, 3000.0))
+def test_a_body_that_runs_into_a_still_tip_leaves_no_faster_than_it_came(speed, stiffness):
+    """articulated-haptics.md 3.1, "damped on the way in": contact with a tip takes energy and gives none.
+
+    As long as the pointer's limits let the spring be one: k v below its rise of 2000 N/s.
+    """
+    world = floating()
+    world.v[5] = speed
+    run = Run(world)
+    tip = run.press((0, 0, 0.1), UP, (0, 0, 0.1005), stiffness)
+    run.go(3000, tip)
+    assert run["v"][-1, 5] < 0.0  # it came back
+    assert run["energy"][:, 0].max() <= 0.5 * MASS_KG * speed**2 * (1.0 + 1e-9)
+
+
+# ---- gravity and friction
+
+
+def test_gravity_is_times_the_scenes_own_and_a_reset_keeps_it():
+    for times in (0.0, 0.5, 2.0):
+        run = Run(floating(G)).event(frame.GRAVITY, times).go(100)
+        assert run["v"][-1, 5] == pytest.approx(-times * G * 0.099, abs=1e-9)
+        assert run["energy"][-1, :2].sum() == pytest.approx(0.0, abs=0.01)  # potential energy is of that gravity
+        run.event(frame.RESET).go(100)
+        assert run["v"][-1, 5] == pytest.approx(-times * G * 0.099, abs=1e-9)
+
+
+def test_friction_is_times_the_scenes_own_and_a_reset_keeps_it():
+    """A box that slides on a floor slows down by mu g."""
+
+    def slowing(times: float | None) -> list[float]:
+        world = pp.World([pp.models.box((0.2, 0.2, 0.05), mass=MASS_KG, at=(0, 0, 0.025)), pp.models.plane()])
+        world.v[3] = 2.0
+        run = Run(world)
+        if times is not None:
+            run.event(frame.FRICTION, times)
+        run.go(200)
+        run.event(frame.RESET).go(200)
+        v = run["v"][:, 3]
+        return [float((v[b] - v[a]) / (0.001 * (a - b))) for a, b in ((50, 150), (250, 350))]
+
+    own, _ = slowing(None)
+    assert own == pytest.approx(0.5 * G, rel=1e-3)
+    for times in (0.0, 0.5, 1.5):
+        assert slowing(times) == pytest.approx([times * own] * 2, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", [frame.GRAVITY, frame.FRICTION])
+@pytest.mark.parametrize("value", [-1.0, 11.0, np.nan, np.inf])
+def test_an_impossible_setting_is_ignored(kind, value):
+    run, alone = Run(stack(2).world), Run(stack(2).world)
+    run.event(kind, value).go(100)
+    alone.go(100)
+    assert np.array_equal(run["q"], alone["q"])
+
+
+def test_the_end_of_a_session_gives_the_world_its_gravity_and_friction_back():
+    world = pp.World([pp.models.box(mass=1.0, at=(0, 0, 1.0)), pp.models.plane()])
+    before = world.arrays.state.mu_static.copy()
+    session = pp.touch(world, page=False)
+    session._event(frame.GRAVITY, 0.0)
+    session._event(frame.FRICTION, 3.0)
+    session.simulate(0.05)
+    assert np.array_equal(world.arrays.state.mu_static, 3.0 * before)
+    assert not world.v.any()
+    session.stop()
+    assert np.array_equal(world.arrays.state.mu_static, before)
+    world.step(100)
+    assert world.v[5] == pytest.approx(-G * 0.1)
+
+
+# ---- contacts in the frame
+
+
+def test_contacts_of_a_frame_are_those_of_the_world():
+    run = Run(stack(3).world)
+    run.go(400)
+    seen, world = run.world.contacts, run.world
+    names = [(c.body_a, c.body_b) for c in seen]
+    run.go(1)  # a frame shows what the tick before it solved
+    count = run["contacts"][-1]
+    assert count == len(seen) == 12
+    shown = run["contact_body"][-1][:count]
+    assert [(world.model.body_names[a], world.model.body_names[b]) for a, b in shown] == names
+    assert run["contact_point"][-1][:count] == pytest.approx(np.array([c.point for c in seen]), abs=1e-6)
+    assert run["contact_force"][-1][:count] == pytest.approx(np.array([c.force for c in seen]), abs=1e-6)
+    assert not run["contact_force"][-1][count:].any()
+
+
+def test_contact_forces_of_a_frame_carry_the_weight():
+    run = Run(stack(3, mass=1.0).world)
+    run.go(600)
+    body, force = run["contact_body"][-1], run["contact_force"][-1]
+    floor = run.model.body("floor")
+    on_floor = np.sign((body[:, 0] == floor).astype(int) - (body[:, 1] == floor)) @ force
+    assert on_floor == pytest.approx((0, 0, 3.0 * G), abs=1e-3)
+
+
+def test_a_frame_has_room_for_as_many_contacts_as_it_says_and_none_is_left_over():
+    run = Run(pp.World([pp.models.box(mass=1.0, at=(0, 0, 0.05)), pp.models.plane()]))
+    run.go(100)
+    assert run["contacts"][-1] == 4
+    lifted = run.pull(0, (0, 0, 0), (0, 0, 0.3))
+    run.go(1500, lifted)
+    assert run["contacts"][-1] == 0
+    assert not run["contact_body"][-1].any()
+    assert not run["contact_force"][-1].any()
+
+
+def test_an_arm_on_its_line_touches_the_obstacle_and_says_so():
+    scene = arm_line()
+    session = pp.touch(scene, page=False)
+    follower = Follower(session.engine.frames)
+    session.simulate(1.2)
+    layout = session.engine.frame_layout
+    rows = [words for words in follower.read() if layout.read(words, "contacts")]
+    assert rows
+    bodies = {scene.model.body_names[b] for b in layout.read(rows[-1], "contact_body").ravel() if b}
+    assert "obstacle" in bodies
+    session.stop()
