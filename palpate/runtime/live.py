@@ -98,14 +98,16 @@ def touch(
     certificate = make_certificate(host) if tls else None
     with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
-        with compiled_ahead("palpate.runtime.loop", "servo_loop"):
-            built: Scene | None = _edited(scene_of(scene)(), edit)
+        compiling = stack.enter_context(ExitStack())  # until the first session runs
+        compiling.enter_context(compiled_ahead("palpate.runtime.loop", "servo_loop"))
+        built: Scene | None = _edited(scene_of(scene)(), edit)
         first, token = True, ""
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
             session = Session(built, reaching, page=True, record=record if first else None, host=host, port=port,
                               say=say, certificate=certificate, token=token, may_leave=True)  # fmt: skip
             with session:
+                compiling.close()
                 assert session.page is not None
                 port, token = session.page.port, session.page.token  # open pages come back to the next scene
                 if first:
