@@ -226,9 +226,10 @@ def arrows(p: np.ndarray, f: np.ndarray, newtons: np.ndarray, color: Sequence[fl
     +x is turned to a direction d by the quaternion (1 + d.x, x cross d), normalised; to -x by half a turn about z.
     """
     d, n = f / newtons[:, None], len(p)
-    w = np.maximum(1.0 + d[:, 0], 0.0)
+    across = d[:, 1] ** 2 + d[:, 2] ** 2
+    w = np.where(d[:, 0] < 0.0, across / (1.0 + np.abs(d[:, 0])), 1.0 + d[:, 0])  # 1 + d.x, exact near -x too
     turn = np.column_stack((np.zeros(n), -d[:, 2], d[:, 1], w))
-    turn[w < 1e-9] = (0.0, 0.0, 1.0, 0.0)
+    turn[(across < 1e-30) & (d[:, 0] < 0.0)] = (0.0, 0.0, 1.0, 0.0)
     turn /= np.sqrt((turn * turn).sum(axis=1, keepdims=True))
     length = M_N * np.minimum(newtons, LONGEST_N)
     head = np.minimum(0.3 * length, 0.03)

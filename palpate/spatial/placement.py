@@ -94,8 +94,8 @@ class Rotation:
     def between(cls, a: ArrayLike, b: ArrayLike) -> Rotation:
         """The shortest turn that takes direction `a` to direction `b`."""
         u, v = np.array(unit3(a, "a direction")), np.array(unit3(b, "a direction"))
-        w = 1.0 + float(u @ v)
-        if w < 1e-9:  # opposite: half a turn about anything perpendicular
+        w = 0.5 * float((u + v) @ (u + v))  # 1 + u.v, exact for nearly opposite directions too
+        if w < 1e-24:  # opposite: half a turn about anything perpendicular
             return cls.about(np.cross(u, np.eye(3)[int(np.argmin(np.abs(u)))]), math.pi)
         q = np.array([w, *np.cross(u, v)])
         w, x, y, z = (q / np.linalg.norm(q)).tolist()

@@ -239,7 +239,9 @@ def test_what_is_available_is_said_without_opening_anything(service):
 def test_a_service_that_closes_in_the_middle_is_a_loss(opened, service, eventually):
     service.stop()
     eventually(lambda: lost(opened))
-    assert lost(opened) == "the device 'haply-inverse3' was lost: the service closed the connection"
+    why = lost(opened)  # whichever of reading and writing meets the end first
+    assert why.startswith("the device 'haply-inverse3' was lost: ")
+    assert "the service closed the connection" in why or "closing transport" in why
     with pytest.raises(DeviceError, match="was lost"):
         opened.write(np.zeros(3))
 
