@@ -18,16 +18,17 @@ import math
 
 from palpate.control.follow import KD, KP
 from palpate.control.guide_tables import AHEAD_S, GOAL, GOAL_S, HAS_COURSE, SINCE_S, SLIDE, TOOL
+from palpate.conventions import WORLD
 from palpate.dynamics.cholesky import cholesky_solve
-from palpate.dynamics.jacobian import body_frame, point_jacobian
+from palpate.dynamics.jacobian import body_frame, point_jacobian, point_motion
 from palpate.jit import kernel
 from palpate.spatial.quaternions import (
     matrix_quaternion,
     quaternion_exp,
-    quaternion_log,
     quaternion_product,
+    rotation_between,
 )  # fmt: skip
-from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, scale, sub
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, part4, put_part, scale, sub
 
 DAMPING = 1e-3  # d [m^2, rad^2]: of directions in which a joint moves the tool by less than 3 cm per rad
 BRAKE = 20.0  # k_n [1/s]
@@ -42,15 +43,12 @@ def tool_state(m, w, body):
     The last is J' v: (angular, linear)
     """
     link = m.body_link[body]
-    root = m.root[link]
-    _, p = body_frame(m, w, body)
-    spin, u = get6(w.V, link)
+    _, p, position, velocity, spin = point_motion(m, w, body, ZERO)
+    _, u = get6(w.V, link)
     alpha, a = get6(w.A, link)
-    carried = add(u, cross(spin, p))
-    turning = add(a, add(cross(alpha, p), cross(spin, carried)))
-    gravity = (w.A[0, 3], w.A[0, 4], w.A[0, 5])  # the world's own acceleration, which is no motion of the tool
-    position = add(get3(w.origin, root), p)
-    return p, position, add(get3(w.drift, root), carried), spin, (alpha, sub(turning, gravity))
+    turning = add(a, add(cross(alpha, p), cross(spin, add(u, cross(spin, p)))))
+    _, gravity = get6(w.A, WORLD)  # the world's own acceleration, which is no motion of the tool
+    return p, position, velocity, spin, (alpha, sub(turning, gravity))
 
 
 @kernel
@@ -73,10 +71,8 @@ def set_course(m, w, g):
     goal, slide = get3(g.vector, GOAL), get3(g.vector, SLIDE)
     soon = add_scaled(position, g.number[AHEAD_S], velocity)
     goal = add_scaled(goal, dot(slide, sub(soon, goal)), slide)
-    there = (g.goal_turn[0], g.goal_turn[1], g.goal_turn[2], g.goal_turn[3])
-    turn = quaternion_log(quaternion_product(there, (here[0], -here[1], -here[2], -here[3])))
-    for r in range(4):
-        g.course_turn[r] = here[r]
+    turn = rotation_between(here, part4(g.goal_turn, 0))
+    put_part(g.course_turn, 0, here)
     for r in range(3):
         put_quintic(g.course, r, 0.0, spin[r], turn[r], T)
         put_quintic(g.course, 3 + r, position[r], velocity[r], goal[r], T)
@@ -95,7 +91,7 @@ def polynomial(course, row, t):
 
 @kernel
 def three(course, row, t):
-    """The same of three coordinates from `row` on, as vectors; at rest in the end once the time is over."""
+    """The same of three coordinates from `row` on, as vectors."""
     a, b, c = polynomial(course, row, t), polynomial(course, row + 1, t), polynomial(course, row + 2, t)
     return (a[0], b[0], c[0]), (a[1], b[1], c[1]), (a[2], b[2], c[2])
 
@@ -144,9 +140,8 @@ def course_acceleration(m, w, g, feedback):
     x, v, a = three(g.course, 3, t)
     if t >= g.number[GOAL_S]:  # there, exactly
         rate, curve, v, a = ZERO, ZERO, ZERO, ZERO
-    start = (g.course_turn[0], g.course_turn[1], g.course_turn[2], g.course_turn[3])
-    wanted, here = quaternion_product(quaternion_exp(r[0], r[1], r[2]), start), matrix_quaternion(R)
-    away = quaternion_log(quaternion_product(wanted, (here[0], -here[1], -here[2], -here[3])))
+    wanted = quaternion_product(quaternion_exp(r[0], r[1], r[2]), part4(g.course_turn, 0))
+    away = rotation_between(matrix_quaternion(R), wanted)
     alpha = spin_of(r, curve)  # less what the Jacobian itself changes: second order, for the feedback to take out
     kp, kd = feedback * KP, feedback * KD
     alpha = add(alpha, add(scale(kp, away), scale(kd, sub(spin_of(r, rate), spin))))

@@ -17,7 +17,6 @@ from palpate.control.follow import KD, KP, next_gain, reference_acceleration
 from palpate.control.guide_tables import (
     DT_S,
     GAIN,
-    GOAL_S,
     HAS_COURSE,
     HAS_WALL,
     KEPT,
@@ -261,7 +260,7 @@ def advance_guide(g):
     if mode != TEACH and g.integer[STAGE] != ENDED:
         g.number[PHASE] += g.number[GAIN] if mode == WAIT else 1.0  # WAIT: the plan waits while a hand holds
     g.number[PUSHED_N] = g.number[PUSH_N]
-    g.number[SINCE_S] = min(g.number[SINCE_S] + g.number[DT_S], 1e6 * g.number[GOAL_S])
+    g.number[SINCE_S] += g.number[DT_S]
 
 
 @shared("void(intp)")

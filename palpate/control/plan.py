@@ -25,6 +25,7 @@ from palpate.control.rates import aligned, motion_of
 from palpate.control.timing import (
     limits,
     minimum_jerk,
+    minimum_jerk_rows,
     minimum_jerk_seconds,
     shortest,
     ticks_at_least,
@@ -79,11 +80,10 @@ def joint_move(
         ticks = ticks_at_least(minimum_jerk_seconds(d, limits(model, velocity, acceleration)), dt)
     else:
         ticks = ticks_of(seconds, dt)
-    s, ds, dds = (each[:, None] for each in minimum_jerk(np.linspace(0.0, 1.0, ticks + 1)))
-    T = ticks * dt
+    s, ds, dds = minimum_jerk_rows(ticks, dt)
     # along a geodesic the body velocity is constant but for its size, so v = ds/dt d whatever the joints are
     q = np.array([integrate(model, q0, d, x) for x in s.ravel().tolist()])
-    return Plan(q, ds / T * d, dds / T**2 * d)
+    return Plan(q, ds * d, dds * d)
 
 
 def through(

@@ -50,6 +50,13 @@ def minimum_jerk(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (u**3 * (10 + u * (6 * u - 15)), 30 * u**2 * (1 - u) ** 2, 60 * u * (1 - u) * (1 - 2 * u))
 
 
+def minimum_jerk_rows(ticks: int, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """s, ds/dt, d2s/dt2 (ticks + 1, 1) of a whole motion, one row per dt [s]."""
+    s, ds, dds = (each[:, None] for each in minimum_jerk(np.linspace(0.0, 1.0, ticks + 1)))
+    T = ticks * dt
+    return s, ds / T, dds / T**2
+
+
 def limits(model: Model, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Limits:
     """Limits of a model's joints: numbers for all, or (nv,).
 

@@ -7,6 +7,7 @@ from palpate.jit import kernel
 from palpate.model.model import CHAIN, FREE
 from palpate.spatial.placement import UNIT_TOLERANCE
 from palpate.spatial.quaternions import (
+    conjugate,
     quaternion_exp,
     quaternion_log,
     quaternion_matrix,
@@ -64,7 +65,7 @@ def difference(m, q0, q1, out):
             continue
         at = n + 3 if m.kind[i] == FREE else n
         a, b = quaternion_unit(quaternion_at(q0, at)), quaternion_unit(quaternion_at(q1, at))
-        turn = quaternion_product((a[0], -a[1], -a[2], -a[3]), b)
+        turn = quaternion_product(conjugate(a), b)
         if m.kind[i] == FREE:
             R = quaternion_matrix(a[0], a[1], a[2], a[3])
             p = rotate_back(R, (q1[n] - q0[n], q1[n + 1] - q0[n + 1], q1[n + 2] - q0[n + 2]))

@@ -13,7 +13,7 @@ from palpate.dynamics.jacobian import body_frame, point_jacobian
 from palpate.dynamics.kinematics import positions
 from palpate.jit import kernel
 from palpate.model.model import CHAIN
-from palpate.spatial.quaternions import matrix_quaternion, quaternion_product
+from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_product
 from palpate.spatial.se3 import motion_log
 from palpate.spatial.vectors import add, get3, rotate, rotate_back, sub
 
@@ -31,7 +31,7 @@ def pose_error(m, w, body, at_body, goal, position_only):
     turn = (0.0, 0.0, 0.0)
     if not position_only:
         x = matrix_quaternion(R)
-        turn, gap = motion_log(quaternion_product((x[0], -x[1], -x[2], -x[3]), target_q), gap)
+        turn, gap = motion_log(quaternion_product(conjugate(x), target_q), gap)
     total = 0.0
     for r in range(3):
         w.e[r], w.e[3 + r] = turn[r], gap[r]

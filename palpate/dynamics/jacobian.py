@@ -1,4 +1,4 @@
-"""Poses and Jacobians of bodies, read from what `kinematics.positions` wrote."""
+"""Poses, motions and Jacobians of bodies, read from what `kinematics` wrote."""
 
 from palpate.conventions import WORLD
 from palpate.jit import kernel
@@ -11,6 +11,22 @@ def body_frame(m, w, body):
     i = m.body_link[body]
     R = get9(w.R, i)
     return compose(R, get9(m.body_R, body)), add(get3(w.p, i), rotate(R, get3(m.body_p, body)))
+
+
+@kernel
+def point_motion(m, w, body, at_body):
+    """(lever, p, point, velocity, spin) of a point of a body, given in its axes; from what `velocities` wrote too.
+
+    lever  from the body's origin;  p  from the tree's reference point;  point, velocity  in the world
+    """
+    link = m.body_link[body]
+    root = m.root[link]
+    R, origin = body_frame(m, w, body)
+    lever = rotate(R, at_body)
+    p = add(origin, lever)
+    spin, u = get6(w.V, link)
+    velocity = add(get3(w.drift, root), add(u, cross(spin, p)))
+    return lever, p, add(get3(w.origin, root), p), velocity, spin
 
 
 @kernel

@@ -75,6 +75,14 @@ def frames(m, i, q, w, R, p):
         p = add(p, rotate(R, (q[n], q[n + 1], q[n + 2])))
         n += 3
     R = compose(R, quaternion_matrix(q[n], q[n + 1], q[n + 2], q[n + 3]))
+    turning_axes(m, i, w, R, p)
+    return R, p
+
+
+@kernel
+def turning_axes(m, i, w, R, p):
+    """The rows of S of a SPHERICAL or FREE link: its own axes."""
+    k = m.axis_begin[i]
     x, y, z = column(R, 0), column(R, 1), column(R, 2)
     put6(w.S, k, x, cross(p, x))
     put6(w.S, k + 1, y, cross(p, y))
@@ -83,7 +91,6 @@ def frames(m, i, q, w, R, p):
         put6(w.S, k + 3, ZERO, x)
         put6(w.S, k + 4, ZERO, y)
         put6(w.S, k + 5, ZERO, z)
-    return R, p
 
 
 @kernel
@@ -92,12 +99,15 @@ def positions(m, q, w):
     angles(m, q, w)
     for i in range(1, m.parent.shape[0]):
         parent = m.parent[i]
-        R_parent, R, p = get9(w.R, parent), get9(w.R, parent), get3(w.p, parent)
-        for again in range(2 if parent == WORLD else 1):
-            if again:  # now that it is known where a root is: everything from there
-                put3(w.origin, i, p)
-                p = scale(-1.0, p)
-            R, p = frames(m, i, q, w, R_parent, p)
+        R_parent = get9(w.R, parent)
+        R, p = frames(m, i, q, w, R_parent, get3(w.p, parent))
+        if parent == WORLD:  # now that it is known where a root is: everything from there
+            put3(w.origin, i, p)
+            if m.kind[i] == CHAIN:
+                R, p = chain_frames(m, i, w, R_parent, scale(-1.0, p))
+            else:
+                p = ZERO  # exactly: how far away it is rounds nothing
+                turning_axes(m, i, w, R, p)
         put9(w.R, i, R)
         put3(w.p, i, p)
 

@@ -9,7 +9,7 @@ Reference on articulated bodies 3.2, 3.4.  With semi-implicit Euler it is stable
 import math
 
 from palpate.jit import kernel
-from palpate.spatial.quaternions import matrix_quaternion, quaternion_log, quaternion_product
+from palpate.spatial.quaternions import matrix_quaternion, rotation_between
 from palpate.spatial.vectors import add, dot, scale, sub
 
 
@@ -35,7 +35,6 @@ def pull(stiffness, mass, cap, target, target_velocity, point, velocity):
 @kernel
 def turn(stiffness, inertia, target, R, omega):
     """Torque on the body [N m] towards the orientation `target` (a quaternion) of a hand that does not spin."""
-    x = matrix_quaternion(R)
-    gap = quaternion_log(quaternion_product(target, (x[0], -x[1], -x[2], -x[3])))
+    gap = rotation_between(matrix_quaternion(R), target)
     damping = 2.0 * math.sqrt(stiffness * inertia)
     return sub(scale(stiffness, gap), scale(damping, omega))

@@ -1,35 +1,18 @@
-"""Holding a body at a point, and pushing it there: what every hand does, whatever it holds it with; and the bodies that
-were put elsewhere under it.
+"""Pushing a body at a point: what every hand does, whatever it holds it with; and the bodies that were put elsewhere
+under it.
 
 m ModelArrays, w Workspace; world axes
 """
 
 import math
 
-from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
-from palpate.spatial.vectors import add, cross, dot, get3, get6, rotate, sub
+from palpate.spatial.vectors import add, cross, dot, get3, get6, sub
 from palpate.world.state import WRENCHES
 
 # A link that is this much further than twice its velocity takes it in a step was put there, by a snapshot for one; a
 # solver that takes penetration out moves it far less.
 LEAP_M, LEAP_RAD = 5e-3, 0.05
-
-
-@kernel
-def held_point(m, w, body, at_body):
-    """(lever, p, point, velocity, spin) of a point of a body, given in its axes.
-
-    lever  from the body's origin;  p  from the tree's reference point;  point, velocity  in the world
-    """
-    link = m.body_link[body]
-    root = m.root[link]
-    R, origin = body_frame(m, w, body)
-    lever = rotate(R, at_body)
-    p = add(origin, lever)
-    spin, u = get6(w.V, link)
-    velocity = add(get3(w.drift, root), add(u, cross(spin, p)))
-    return lever, p, add(get3(w.origin, root), p), velocity, spin
 
 
 @kernel

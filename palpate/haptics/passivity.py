@@ -28,14 +28,12 @@ import numpy as np
 
 from palpate.jit import kernel
 from palpate.model.model import Floats1, Ints1
-from palpate.spatial.quaternions import quaternion_log, quaternion_product
 from palpate.spatial.vectors import add_scaled, dot, scale
 
 # Without contact for so long, E is forgotten: what an earlier contact earned must not pay for a later one.  inf: never.
 FORGET_AFTER_S = 0.2
 
 Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
 
 
 class PortEnergy(NamedTuple):
@@ -73,12 +71,6 @@ def observe_axis(e: PortEnergy, port: int, force_before: float, displacement: fl
 def observe(e: PortEnergy, port: int, force_before: Vector, displacement: Vector) -> float:
     """E [J] after the device moved by `displacement` under the force that was held meanwhile."""
     return give(e, port, dot(force_before, displacement))
-
-
-@kernel
-def rotation_between(before: Quaternion, now: Quaternion) -> Vector:
-    """The rotation vector r, R_now = exp(r) R_before, the shorter way round; of a steady turn, w T [rad]."""
-    return quaternion_log(quaternion_product(now, (before[0], -before[1], -before[2], -before[3])))
 
 
 @kernel

@@ -5,7 +5,7 @@ frame everything here is
 """
 
 from palpate.haptics.devices.port import POSITION, QUATERNION
-from palpate.haptics.passivity import bound, control, observe, observe_turn, rotation_between
+from palpate.haptics.passivity import bound, control, observe, observe_turn
 from palpate.haptics.reach_tables import (
     BOUNDING,
     CONTROLLER,
@@ -26,25 +26,10 @@ from palpate.haptics.reach_tables import (
 )
 from palpate.haptics.tank import absorb, empty, grant, keep_passive, receive
 from palpate.jit import kernel
-from palpate.spatial.vectors import get3, put3, scale, sub
+from palpate.spatial.quaternions import rotation_between
+from palpate.spatial.vectors import get3, part3, part4, put3, put_part, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
-
-
-@kernel
-def part3(x, at):
-    return (x[at], x[at + 1], x[at + 2])
-
-
-@kernel
-def part4(x, at):
-    return (x[at], x[at + 1], x[at + 2], x[at + 3])
-
-
-@kernel
-def put_part(x, at, values):
-    for r in range(len(values)):
-        x[at + r] = values[r]
 
 
 @kernel

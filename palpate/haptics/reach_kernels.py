@@ -19,16 +19,16 @@ the World
 import math
 
 from palpate.conventions import WORLD
-from palpate.dynamics.jacobian import body_frame
+from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.mobility import point_mobility, push_response, turn_mobility
 from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.devices.port import BUTTONS, OK, POSITION, QUATERNION, SAMPLED_S, SPIN, VELOCITY, load_port
 from palpate.haptics.devices.port import DT_S as PORT_DT_S
 from palpate.haptics.devices.port import NOW_S as PORT_NOW_S
-from palpate.haptics.grasp import has_leapt, held_point, push_body
+from palpate.haptics.grasp import has_leapt, push_body
 from palpate.haptics.guard import CAUSE, CLAMPED, LAW_FAILED, LINK_LOST, NO_FAULT, Guard, engage, guard, latch_fault
 from palpate.haptics.passivity import PortEnergy, give
-from palpate.haptics.reach_energy import keep_honest, part3, part4, put_part, watch_energy
+from palpate.haptics.reach_energy import keep_honest, watch_energy
 from palpate.haptics.reach_tables import (
     ACTING,
     AGE_S,
@@ -82,13 +82,16 @@ from palpate.haptics.tank import Tank
 from palpate.jit import block_loader, kernel
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import call_routine, routine
-from palpate.spatial.quaternions import matrix_quaternion, quaternion_product
+from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_product
 from palpate.spatial.vectors import (
     add,
     dot,
     get3,
     get9,
+    part3,
+    part4,
     put3,
+    put_part,
     rotate,
     rotate_back,
     scale,
@@ -104,11 +107,6 @@ SHARPEST = 0.25
 load_reach = block_loader(
     (ReachArrays, False), (Guard, False), (PortEnergy, False), (EffectTable, False), (Tank, False)
 )
-
-
-@kernel
-def conjugate(x):
-    return (x[0], -x[1], -x[2], -x[3])
 
 
 @kernel
@@ -173,7 +171,7 @@ def choose_hold(m, w, a, proxy, pressed):
     if a.integer[MODE] == TOOL:
         if a.integer[HELD] == WORLD:
             body = a.integer[TOOL_BODY]
-            _, _, point, _, _ = held_point(m, w, body, ZERO)
+            _, _, point, _, _ = point_motion(m, w, body, ZERO)
             take_hold(m, w, a, body, point)
         return
     wants = pressed and a.integer[MODE] == PULL
@@ -190,7 +188,7 @@ def hold_body(m, w, s, a, e, dt, acting):
     """(force, torque) on the hand from the body it holds, world axes; the body gets the opposite, weighted."""
     body, weight = a.integer[HELD], a.number[WEIGHT]
     link = m.body_link[body]
-    lever, p, point, velocity, spin = held_point(m, w, body, get3(a.vector, AT_BODY))
+    lever, p, point, velocity, spin = point_motion(m, w, body, get3(a.vector, AT_BODY))
     target = add(get3(a.vector, HIP), get3(a.vector, OFFSET))
     sharpest, strength = (SHARPEST / dt) ** 2, a.number[BODY_FORCE_N]
     mass = effective_mass(point_mobility(m, w, link, p))
@@ -256,7 +254,7 @@ def touch_bodies(m, w, s, a, e, proxy, dt, acting):
             put3(a.vector, AT_BODY, rotate_back(R, lever))
             put3(a.vector, PUSHING, force)
         if acting:
-            _, _, _, velocity, _ = held_point(m, w, body, rotate_back(R, lever))
+            _, _, _, velocity, _ = point_motion(m, w, body, rotate_back(R, lever))
             push_body(s.wrenches, s.integer, body, lever, force, ZERO)
             give(e, SURFACES, dot(force, velocity) * dt)
     put3(a.vector, POINT, (q.position[0], q.position[1], q.position[2]))

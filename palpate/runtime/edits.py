@@ -15,19 +15,19 @@ from palpate.control.clearance import Clearance, clearance
 from palpate.control.guide_tables import LOOPS, Guiding
 from palpate.control.modes import MODES
 from palpate.control.plan import Plan, joined
-from palpate.control.timing import limits, minimum_jerk, minimum_jerk_seconds, ticks_at_least
+from palpate.control.timing import limits, minimum_jerk_rows, minimum_jerk_seconds, ticks_at_least
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.model import Floats2
 from palpate.runtime.ring import Follower
 from palpate.runtime.state import NEXT_EVENT, Engine
-from palpate.scenes.scene import Scene
+from palpate.scenes.scene import PARKED_M, Scene
 from palpate.spatial.placement import Transform, Vector3
 
 LONGEST_S = 300.0  # of a motion that is kept; what is older is forgotten
 STILL = 1e-3  # [rad/s, m/s] slower is standing still
 SMOOTH_S = 0.06  # window of `keep`: a hand's blows are softened, its path stays
-PARKED_M, PARKED_BELOW_M = -100.0, -50.0  # where obstacles wait that are not needed; shown nowhere
+PARKED_BELOW_M = 0.5 * PARKED_M
 STOP_S = 0.3  # in which a motion that ends moving is brought to rest
 
 
@@ -210,9 +210,9 @@ class Edits:
         distance = np.zeros(model.nv)
         distance[at.v_at] = start - here
         ticks = ticks_at_least(minimum_jerk_seconds(distance, limits(model)), dt)
-        s, ds, dds = (x[:, None] for x in minimum_jerk(np.linspace(0.0, 1.0, ticks + 1)))
-        T, away = ticks * dt, start - here
-        return Plan(here + s * away, ds / T * away, dds / T**2 * away)
+        s, ds, dds = minimum_jerk_rows(ticks, dt)
+        away = start - here
+        return Plan(here + s * away, ds * away, dds * away)
 
 
 def stopped(plan: Plan, dt: float) -> Plan:

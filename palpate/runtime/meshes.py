@@ -5,6 +5,8 @@ A file is little-endian: vertices n and triangles m (uint32 each), then n x 3 fl
 
 from __future__ import annotations
 
+import tempfile
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,24 @@ def meshes_of(model: Model) -> dict[tuple[str, tuple[float, ...]], int]:
             if shape.kind == "mesh":
                 found.setdefault(mesh_key(shape), len(found))
     return found
+
+
+class MeshFiles:
+    """The meshes of a model as files in a folder of their own: written when they are first asked for."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """By number, as `meshes_of` has them."""
+        self._folder = tempfile.TemporaryDirectory(prefix="palpate-meshes-")
+        return write_meshes(self._model, Path(self._folder.name))
+
+    def remove(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 def write_meshes(model: Model, folder: Path) -> list[str]:

@@ -86,7 +86,7 @@ from palpate.runtime.state import (
 from palpate.runtime.state import STATE as SERVO_STATE
 from palpate.runtime.tick import STALE_NS, devices, publish
 from palpate.spatial.quaternions import quaternion_product
-from palpate.spatial.vectors import add, get3
+from palpate.spatial.vectors import add, get3, part4, put_part
 from palpate.world.step import begin_step, free_motion
 
 GREET_EVERY = 100  # ticks, while the other end is silent
@@ -243,32 +243,22 @@ def await_state(m, s, x, e, c, there, back, now):
 
 
 @kernel
-def put_three(out, at, v):
-    out[at], out[at + 1], out[at + 2] = v[0], v[1], v[2]
-
-
-@kernel
 def write_device(x, a):
     """What a device does to a body; whether it does anything."""
     f = x.query_f
     x.query[QUERY_AT.body] = a.integer[HELD] if a.integer[HELD] != WORLD else a.integer[TOUCHED]
     if x.query[QUERY_AT.body] == WORLD:
         return False
-    put_three(f, QUERY_AT.at_body, get3(a.vector, AT_BODY))
+    put_part(f, QUERY_AT.at_body, get3(a.vector, AT_BODY))
     f[QUERY_AT.granted_J] = a.number[GRANTED_J] if a.integer[PASSIVITY] == TANK else -1.0  # -1: not limited
     if a.integer[HELD] == WORLD:
         x.query[QUERY_AT.kind] = PUSH
-        put_three(f, QUERY_AT.force, get3(a.vector, PUSHING))
+        put_part(f, QUERY_AT.force, get3(a.vector, PUSHING))
         return True
     x.query[QUERY_AT.kind] = PULL
-    put_three(f, QUERY_AT.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
-    put_three(f, QUERY_AT.velocity, get3(a.vector, HIP_VELOCITY))
-    turn = quaternion_product(
-        (a.turn[ORIENTATION], a.turn[ORIENTATION + 1], a.turn[ORIENTATION + 2], a.turn[ORIENTATION + 3]),
-        (a.turn[HELD_TURN], a.turn[HELD_TURN + 1], a.turn[HELD_TURN + 2], a.turn[HELD_TURN + 3]),
-    )
-    for r in range(4):
-        f[QUERY_AT.orientation + r] = turn[r]
+    put_part(f, QUERY_AT.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
+    put_part(f, QUERY_AT.velocity, get3(a.vector, HIP_VELOCITY))
+    put_part(f, QUERY_AT.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
     f[QUERY_AT.stiffness_N_m] = a.number[STIFFNESS_N_M]
     f[QUERY_AT.stiffness_Nm_rad] = a.number[STIFFNESS_NM_RAD]
     return True

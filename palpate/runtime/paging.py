@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -12,7 +11,6 @@ from palpate.link.keys import is_loopback
 from palpate.runtime.children import Child
 from palpate.runtime.describe import describe
 from palpate.runtime.desk import Desk
-from palpate.runtime.meshes import write_meshes
 
 if TYPE_CHECKING:
     from palpate.runtime.session import Session
@@ -31,8 +29,6 @@ class Paging:
         self.url = ""
         self.process: Child | None = None
         self.desk = Desk(session)
-        self._folder = tempfile.TemporaryDirectory(prefix="palpate-meshes-")
-        self._meshes = write_meshes(session.scene.model, Path(self._folder.name))
 
     def start(self) -> None:
         """Returns when it listens; a ChildError says why it cannot."""
@@ -41,7 +37,7 @@ class Paging:
         engine = self.session.engine
         fds = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
         orders = fds | {"host": self.host, "port": self.port, "hello": describe(self.session.scene, engine),
-                        "token": self.token, "meshes": self._meshes}  # fmt: skip
+                        "token": self.token, "meshes": self.session.meshes.paths}  # fmt: skip
         if self.certificate is not None:
             orders |= dict(zip(("cert", "key"), map(str, self.certificate), strict=True))
         self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)
@@ -56,4 +52,3 @@ class Paging:
         self.desk.close()
         if self.process is not None:
             self.process.end()
-        self._folder.cleanup()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
 from palpate.runtime.edits import Edits
 from palpate.runtime.loop import restart, servo_loop, simulate
-from palpate.runtime.meshes import write_meshes
+from palpate.runtime.meshes import MeshFiles
 from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
@@ -84,6 +83,7 @@ class Session:
             scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing
         )
         self.edit = Edits(scene, self.engine, self._event)
+        self.meshes = MeshFiles(scene.model)  # for page and recorder
         self.report = SessionReport()
         self._want_page, self._record, self._where = page, record, (host, port, certificate, token)
         self.may_leave, self.leaving = may_leave, threading.Event()
@@ -161,6 +161,7 @@ class Session:
             self.recorder.end()
         if self.page is not None:
             self.page.end()
+        self.meshes.remove()
         self._give_back()
         self.engine.close()
         return self.report
@@ -367,13 +368,12 @@ class Session:
     def _start_recorder(self, path: Path) -> None:
         engine = self.engine
         rings = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
-        with tempfile.TemporaryDirectory(prefix="palpate-meshes-") as folder:  # read before it says "recording"
-            orders = rings | {"path": str(path), "hello": describe(self.scene, engine),
-                              "meshes": write_meshes(self.scene.model, Path(folder))}  # fmt: skip
-            recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
-            try:
-                recorder.answer("recording", 15.0)
-            except ChildError:
-                recorder.end()
-                raise
+        hello = describe(self.scene, engine)
+        orders = rings | {"path": str(path), "hello": hello, "meshes": self.meshes.paths}
+        recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
+        try:
+            recorder.answer("recording", 15.0)
+        except ChildError:
+            recorder.end()
+            raise
         self.recorder = recorder

@@ -12,11 +12,11 @@ from palpate.control.guide import guide, restart_guide
 from palpate.control.guide_tables import MODE, MOVING, PUSH_N, STAGE, TOUCHING, load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy
-from palpate.dynamics.jacobian import body_frame
+from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.mobility import point_mobility, turn_mobility
 from palpate.frame import COUNTERS, FAULT, HANDS, PULL, PUSH
 from palpate.haptics.coupling import effective_mass, pull, turn
-from palpate.haptics.grasp import held_point, push_body
+from palpate.haptics.grasp import push_body
 from palpate.haptics.reach_tables import (
     ACTING,
     AGE_S,
@@ -57,7 +57,7 @@ from palpate.runtime.state import (
     WORK_J,
 )  # fmt: skip
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import add_scaled, dot, get3, put3, rotate, scale, sub
+from palpate.spatial.vectors import add_scaled, dot, get3, part3, part4, put3, rotate, scale, sub
 from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
 from palpate.world.state import TICK as WORLD_TICK
 from palpate.world.state import TIME_S as WORLD_TIME_S
@@ -101,11 +101,6 @@ def reset(m, s):
 
 
 @kernel
-def part3(x, at):
-    return (x[at], x[at + 1], x[at + 2])
-
-
-@kernel
 def held_body(m, s, o, k, now_ns):
     """The body that hand k holds; none if it is not a body, makes no sense, or has fallen silent."""
     words = s.message.shape[0]
@@ -141,7 +136,7 @@ def couple(m, w, s, o, k, body):
     """The force of hand k on the body it holds, limited for the hand's sake, as a wrench at the body's origin."""
     dt, at, link = s.number[DT_S], k * s.message.shape[0], m.body_link[body]
     at_body = part3(s.hand_f, at + o.at_body)
-    lever, p, point, velocity, omega = held_point(m, w, body, at_body)
+    lever, p, point, velocity, omega = point_motion(m, w, body, at_body)
     kind, linked = s.hand[at + o.hand_kind], s.hand[at + o.session] != 0
     wanted, before, last = part3(s.hand_f, at + o.target), get3(s.hand_target, k), get3(s.hand_force, k)
     if s.held[k] != body:  # a new grasp begins where the point is, without a jerk
@@ -187,7 +182,7 @@ def count_work(m, w, s):
     """What the force of the tick before did on the body that a hand across a link held."""
     body = s.held[LINKED_HAND]
     if body != WORLD and s.integer[SPENDING]:
-        _, _, point, _, _ = held_point(m, w, body, get3(s.hand_at, LINKED_HAND))
+        _, _, point, _, _ = point_motion(m, w, body, get3(s.hand_at, LINKED_HAND))
         moved = sub(point, get3(s.hand_point, LINKED_HAND))
         absorb(load_tank(s.tank)[0], get3(s.hand_force, LINKED_HAND), moved)
 
@@ -208,8 +203,7 @@ def spend(s, o, at, force, velocity, mass):
 def hand_torque(m, w, s, o, at, body, link):
     """The torque of a hand that also holds an orientation; none if it does not, or gives no orientation."""
     stiffness = min(max(s.hand_f[at + o.stiffness_Nm_rad], 0.0), STIFFEST_NM_RAD)
-    at += o.orientation
-    x = (s.hand_f[at], s.hand_f[at + 1], s.hand_f[at + 2], s.hand_f[at + 3])
+    x = part4(s.hand_f, at + o.orientation)
     length = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
     if not (stiffness > 0.0 and abs(length - 1.0) < 1e-3):  # written so that a NaN is refused too
         return ZERO

@@ -8,7 +8,7 @@ from palpate.model.compile import compile
 from palpate.model.library import ball, plane, puma560
 from palpate.model.model import Model
 from palpate.scenes.looks import floor
-from palpate.scenes.scene import Scene
+from palpate.scenes.scene import PARKED_M, Scene
 from palpate.spatial.placement import Rotation
 from palpate.world.world import World
 
@@ -18,7 +18,7 @@ ELBOW_UP = (0.0, -0.96, 3.74, 0.0, -1.2, 0.0)  # seed of the inverse kinematics 
 LINE_SECONDS = 2.0
 WALL_X_M = 0.88
 OBSTACLE_M, OBSTACLE_RADIUS_M = (0.44, 0.34, 0.20), 0.07
-SPARES, PARKED_M = ("obstacle2", "obstacle3", "obstacle4"), -100.0  # obstacles to add while it runs
+SPARES = ("obstacle2", "obstacle3", "obstacle4")  # obstacles to add while it runs
 FLOOR_Z_M = -0.66  # where the arm's column ends
 
 

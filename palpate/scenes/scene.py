@@ -11,6 +11,8 @@ from palpate.control.plan import Plan
 from palpate.model.model import Model
 from palpate.world.world import World
 
+PARKED_M = -100.0  # height at which obstacles wait that are not needed; shown nowhere
+
 
 @dataclass(frozen=True)
 class Scene:

@@ -27,6 +27,12 @@ def quaternion_product(a, b):
 
 
 @kernel
+def conjugate(q):
+    """The turn back, of a unit quaternion."""
+    return (q[0], -q[1], -q[2], -q[3])
+
+
+@kernel
 def quaternion_exp(x, y, z):
     """The turn by the rotation vector (x, y, z) [rad]."""
     square = x * x + y * y + z * z
@@ -47,6 +53,12 @@ def quaternion_log(q):
     # 2 atan2(s, w) / s, and its limit 2/w at s = 0
     k = 2.0 * math.atan2(s, w) / s if s > 1e-12 else 2.0 / w
     return (k * x, k * y, k * z)
+
+
+@kernel
+def rotation_between(before, now):
+    """The rotation vector r, R_now = exp(r) R_before, the shorter way round; of a steady turn, w T [rad]."""
+    return quaternion_log(quaternion_product(now, conjugate(before)))
 
 
 @kernel

@@ -32,6 +32,23 @@ def put3(array, i, x):
 
 
 @kernel
+def part3(x, at):
+    """Three numbers of a flat array, from `at` on."""
+    return (x[at], x[at + 1], x[at + 2])
+
+
+@kernel
+def part4(x, at):
+    return (x[at], x[at + 1], x[at + 2], x[at + 3])
+
+
+@kernel
+def put_part(x, at, values):
+    for r in range(len(values)):
+        x[at + r] = values[r]
+
+
+@kernel
 def get6(array, i):
     """Row i as (angular, linear)."""
     i = uintp(i)

@@ -142,7 +142,7 @@ def test_dynamics_do_not_depend_on_where_the_world_frame_is(rng):
 
 @pytest.mark.parametrize(("distance_m", "speed_m_s"), [(1e3, 0.0), (1e5, 0.0), (0.0, 7.8e3), (1e5, 7.8e3)])
 def test_a_tree_far_away_or_fast_loses_no_digits(distance_m, speed_m_s, rng):
-    """The reference point moves with the root, so 1 km or orbital speed cost nothing (reference fast-dynamics 1)."""
+    """The reference point moves with the root, so 100 km or orbital speed cost not a bit (fast-dynamics 1)."""
     for _ in range(5):
         model = pp.compile(random_tree(rng, [k for k in ALL_JOINTS if k != "free"], 12, root="free"))
         q, v, tau = random_state(rng, model)
@@ -157,9 +157,9 @@ def test_a_tree_far_away_or_fast_loses_no_digits(distance_m, speed_m_s, rng):
         moved = pp.forward_dynamics(model, far, fast, tau)
         moved[3:6] += np.cross(v[:3], drift)  # the coordinates' own term, w x v in body axes
         rest = np.r_[0:3, 6 : model.nv]
-        assert relative(moved[rest], a[rest]) < 2e-13
+        assert np.array_equal(moved[rest], a[rest])
         # here w x v is added and taken away again, 1e4 times what remains
-        assert relative(moved[3:6], a[3:6]) < 2e-13 + 1e-15 * speed_m_s
+        assert relative(moved[3:6], a[3:6]) <= 1e-15 * speed_m_s
 
 
 def test_armature_equals_an_added_rotor(rng):

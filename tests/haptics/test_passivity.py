@@ -23,9 +23,9 @@ from palpate.haptics.passivity import (
     observe,
     observe_turn,
     open_accounts,
-    rotation_between,
 )
 from palpate.jit import entry, kernel
+from palpate.spatial.quaternions import rotation_between
 
 pytestmark = pytest.mark.nojit
 EXAMPLES = settings(max_examples=40 if jit.DISABLED else 200, deadline=None)

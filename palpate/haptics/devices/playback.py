@@ -37,7 +37,7 @@ from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClos
 from palpate.jit import Block, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
-from palpate.spatial.quaternions import quaternion_exp, quaternion_log, quaternion_product
+from palpate.spatial.quaternions import quaternion_exp, quaternion_product, rotation_between
 from palpate.spatial.vectors import add_scaled, get3, scale, sub
 
 POSE = ("x", "y", "z")
@@ -186,7 +186,7 @@ def pose_at(tape, t, speed):
     u = (t - tape.time[i]) / seconds
     x, way = get3(tape.position, i), sub(get3(tape.position, i + 1), get3(tape.position, i))
     q, r = get4(tape.quaternion, i), get4(tape.quaternion, i + 1)
-    turn = quaternion_log(quaternion_product(r, (q[0], -q[1], -q[2], -q[3])))  # device axes
+    turn = rotation_between(q, r)  # device axes
     now = quaternion_product(quaternion_exp(u * turn[0], u * turn[1], u * turn[2]), q)
     rate = speed / seconds
     return add_scaled(x, u, way), scale(rate, way), now, scale(rate, turn), tape.buttons[i]
