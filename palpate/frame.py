@@ -45,9 +45,10 @@ LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the last good state is shown
 
 # kind of an EVENT.  SEEK [s], SPEED, MODE (of control/modes.py), GRAVITY and FRICTION (times the scene's own) carry a
-# value; PLACE a body and where to put it; FOLLOW begins the plan that was put under the guide
+# value; PLACE a body, where to put it, and as value whether it is parked there; FOLLOW begins the plan that was put
+# under the guide
 PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(1, 12)
-# kind of a HAND: a spring between the held point and the target; a force at that point; a tip at the target that
+# hold of a HAND: a spring between the held point and the target; a force at that point; a tip at the target that
 # presses on the surface there
 PULL, PUSH, PRESS = 0, 1, 2
 HANDS = 2  # that a page has: two pointers, two hands
@@ -69,6 +70,7 @@ FRAME = (
     Field("counters", "i", (len(COUNTERS),), "as COUNTERS names them"),
     Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
     Field("hand_body", "i", (HANDS,), "body that each hand holds, 0: none"),
+    Field("hand_kind", "i", (HANDS,), "what each hand does: PULL, PUSH or PRESS"),
     Field("edit_mode", "i", (), "what a touch does to the plan: wait, hold, resume, blend, teach"),
     Field("edit_stage", "i", (), "of the motion: planned, touched, edited, ended"),
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
@@ -79,6 +81,9 @@ FRAME = (
     Field("device_counters", "i", ("n_devices", len(DEVICE_COUNTERS)), "as DEVICE_COUNTERS names them"),
     Field("time_s", "f", (), "simulated time [s]"),
     Field("tick_us", "f", (), "how long the tick before this one took [us]"),
+    Field("speed", "f", (), "of the simulation, times real time"),
+    Field("gravity", "f", (), "times the scene's own"),
+    Field("friction", "f", (), "times the scene's own"),
     Field("q", "f", ("nq",), "coordinates"),
     Field("v", "f", ("nv",), "velocities"),
     Field("tau", "f", ("nv",), "joint forces of the controller [N m or N]"),
@@ -108,7 +113,7 @@ HAND = (
     Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
     Field("hand", "i", (), "which of HANDS"),
     Field("body", "i", (), "body that is held, 0: none"),
-    Field("hand_kind", "i", (), "PULL, PUSH or PRESS"),
+    Field("hold", "i", (), "what it does: PULL, PUSH or PRESS"),
     Field("session", "i", (), "number of the account whose energy limits it; 0: none does"),
     Field("at_body", "f", (3,), "the held point in body axes [m]"),
     Field("target", "f", (3,), "where the hand is, world [m]"),
@@ -127,7 +132,7 @@ HAND = (
 EVENT = (
     Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY or FRICTION"),
     Field("event_body", "i", (), "of PLACE"),
-    Field("value", "f", (), "of SEEK [s], SPEED, MODE, GRAVITY and FRICTION"),
+    Field("value", "f", (), "of SEEK [s], SPEED, MODE, GRAVITY and FRICTION; of PLACE: 1 if the body is parked"),
     Field("placement", "f", (7,), "of PLACE: position [m] and quaternion (w, x, y, z) in the world"),
 )
 

@@ -97,9 +97,9 @@ class _Script:
         if action is None:
             return layout.pack()
         if isinstance(action, Push):
-            return layout.pack(body=model.body(action.body), hand_kind=PUSH, at_body=self.start, force=action.force_N)
+            return layout.pack(body=model.body(action.body), hold=PUSH, at_body=self.start, force=action.force_N)
         return layout.pack(
-            body=model.body(action.body), hand_kind=PULL, at_body=action.at_body,
+            body=model.body(action.body), hold=PULL, at_body=action.at_body,
             target=self.hand.target(action, self.start, time_s),
             stiffness_N_m=STIFFNESS_N_M if action.stiffness_N_m is None else action.stiffness_N_m,
             orientation=action.orientation or (0.0, 0.0, 0.0, 0.0), stiffness_Nm_rad=action.stiffness_Nm_rad,

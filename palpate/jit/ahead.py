@@ -47,7 +47,8 @@ def _cores() -> int:
 
 
 def _end_with_parent() -> None:
-    sys.stdin.buffer.read()  # ends when the first process does
+    while os.read(0, 4096):  # ends when the first process does; a buffered read would disturb an orderly end of ours
+        pass
     os._exit(0)
 
 

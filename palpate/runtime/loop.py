@@ -35,6 +35,8 @@ from palpate.runtime.ring_kernels import SLOTS, copy_message
 from palpate.runtime.state import (
     CREDIT,
     DT_S,
+    FRICTION_TIMES,
+    GRAVITY_TIMES,
     HAND_SEEN,
     HEARTBEAT_NS,
     NEXT_EVENT,
@@ -110,15 +112,17 @@ def take_event(m, w, s, o, kind, value):
     elif kind == SPEED and 0.0 < value <= MOST_TICKS:
         s.number[SPEED_ROW] = value
     elif kind == GRAVITY and 0.0 <= value <= MOST_TIMES:
+        s.number[GRAVITY_TIMES] = value
         for r in range(3):
             w.A[WORLD, 3 + r] = -value * m.gravity[r]
     elif kind == FRICTION and 0.0 <= value <= MOST_TIMES:
+        s.number[FRICTION_TIMES] = value
         T = s.mu_static.shape[0]
         for a in range(T):
             for b in range(T):
                 s.mu_static[a, b], s.mu_sliding[a, b] = value * s.mu_own[a, b], value * s.mu_own[a, T + b]
     elif kind == PLACE:
-        place(m, s, o, s.event[o.event_body])
+        place(m, s, o, s.event[o.event_body], value != 0.0)
     elif s.guide != 0 and kind == MODE:
         change_mode(load_guide(s.guide)[2], int(value))
     elif s.guide != 0 and kind == FOLLOW:
@@ -126,8 +130,11 @@ def take_event(m, w, s, o, kind, value):
 
 
 @kernel
-def place(m, s, o, body):
-    """Put a body that is free, and a tree by itself, somewhere else, at rest."""
+def place(m, s, o, body, parked):
+    """Put a body that is free, and a tree by itself, somewhere else, at rest; a reset finds it there.
+
+    parked  it takes no part and stays there, as what is made with placed=True does
+    """
     if not 0 < body < m.body_link.shape[0]:
         return
     link = m.body_link[body]
@@ -143,8 +150,10 @@ def place(m, s, o, body):
         return
     for r in range(7):
         s.q[n + r] = s.event_f[at + r] if r < 3 else s.event_f[at + r] / math.sqrt(length)
+        s.q_start[n + r] = s.q[n + r]
     for r in range(6):
-        s.v[j + r] = 0.0
+        s.v[j + r], s.v_start[j + r] = 0.0, 0.0
+    s.pushed[link] = WORLD if parked or m.mass[link] == 0.0 else link  # what is made with placed=True has no mass
 
 
 @kernel

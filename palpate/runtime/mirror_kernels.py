@@ -70,6 +70,7 @@ from palpate.link.wire import (
 )  # fmt: skip
 from palpate.model.model import Floats1, Ints1, ModelArrays
 from palpate.runtime.loop import begin_period, end_period, take_hand, wait_until_due
+from palpate.runtime.publish import publish
 from palpate.runtime.ring import HEAD
 from palpate.runtime.ring_kernels import copy_message
 from palpate.runtime.state import (
@@ -84,7 +85,7 @@ from palpate.runtime.state import (
     Servo,
 )
 from palpate.runtime.state import STATE as SERVO_STATE
-from palpate.runtime.tick import STALE_NS, devices, publish
+from palpate.runtime.tick import STALE_NS, devices
 from palpate.spatial.quaternions import quaternion_product
 from palpate.spatial.vectors import add, get3, part4, put_part
 from palpate.world.step import begin_step, free_motion

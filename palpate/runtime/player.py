@@ -48,7 +48,7 @@ class Player:
         self.index = 0  # the frame that is shown
         self.position_s = 0.0  # in the recording; between the times of frames while playing
         self.fault: str | None = None  # why it stopped, if the file is damaged
-        self._state = recording.layout.offset["state"]
+        self._state, self._speed = recording.layout.offset["state"], recording.layout.offset["speed"]
         self._events, self._event = Follower(events), Layout(EVENT)
         self._clock, self._now, self._written_s = clock, 0.0, -math.inf
         self._ended = threading.Event()
@@ -130,5 +130,6 @@ class Player:
         for index in range(max(first, last - self.frames.slots // 2), last + 1):
             words: np.ndarray = self.recording.frame(index).copy()
             words[self._state] = RUNNING if self.playing else PAUSED
+            words.view(np.float64)[self._speed] = self.speed  # of the replay, as the page asked for it
             self.frames.write(words)
         self.index, self._written_s = last, self._now

@@ -173,7 +173,7 @@ def pass_hand(r, peers, o, holder, now):
         r.hands[at + o.sent_ns] = r.arrived_ns[holder]
         if x[q + QUERY_AT.kind] != NOTHING:
             r.hands[at + o.body] = x[q + QUERY_AT.body]
-            r.hands[at + o.hand_kind] = PUSH_HAND if x[q + QUERY_AT.kind] == PUSH else PULL_HAND
+            r.hands[at + o.hold] = PUSH_HAND if x[q + QUERY_AT.kind] == PUSH else PULL_HAND
         limited = f[q + QUERY_AT.granted_J] >= 0.0  # a hand that feels nothing says so with less
         r.hands[at + o.session] = account(r, peers, holder, now) if limited else 0
         for i in range(3):

@@ -31,6 +31,7 @@ FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 
 # rows of Servo.number
 TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(10)
+GRAVITY_TIMES, FRICTION_TIMES = range(10, 12)  # times the scene's own
 # rows of Servo.integer
 TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, FAULT_AT, LINKED, SPENDING, EDIT_MODE, EDIT_STAGE = range(10)
 # words of Servo.control, which Python shares with the loop
@@ -46,7 +47,8 @@ class Servo(NamedTuple):
     tau: Floats1  # (nv,) the controller's
     q_hold: Floats1  # (nq,) where joints are held
     wrenches: Floats2  # (n_bodies, 6) from the hand
-    world_integer: Ints1  # world/state.py
+    pushed: Ints1  # (L,) world/state.py
+    world_integer: Ints1
     world_number: Floats1
     rows_integer: Ints1  # contact/rows.py
     rows_number: Floats1
@@ -72,6 +74,9 @@ class Servo(NamedTuple):
     hand_target: Floats2  # (HANDS, 3) world, smoothed
     hand_force: Floats2  # (HANDS, 3) on the body
     hand_torque: Floats2  # (HANDS, 3)
+    hand_lever: Floats2  # (HANDS, 3) PRESS: from the body's origin to where the tip meets it, world, and
+    hand_velocity: Floats2  # (HANDS, 3) how that point moves
+    stored_J: Floats1  # (HANDS,) PRESS: what the tip's spring has (haptics/press.py)
     hand: Ints1  # the newest HAND message of each hand, one after the other, and
     hand_f: Floats1  # the same words as floats
     message: Ints1  # a HAND message being taken
@@ -98,6 +103,7 @@ class Offsets(NamedTuple):
     counters: int
     lateness: int
     hand_body: int
+    hand_kind: int
     edit_mode: int
     edit_stage: int
     contacts: int
@@ -108,6 +114,9 @@ class Offsets(NamedTuple):
     device_counters: int
     time_s: int
     tick_us: int
+    speed: int
+    gravity: int
+    friction: int
     q: int
     v: int
     tau: int
@@ -134,7 +143,7 @@ class Offsets(NamedTuple):
     sent_ns: int
     hand: int
     body: int
-    hand_kind: int
+    hold: int
     session: int
     at_body: int
     target: int
@@ -196,8 +205,9 @@ class Engine:
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         zeros, arrays = np.zeros, self.world.arrays
         state = arrays.state
-        number, integer = zeros(10), zeros(10, dtype=np.int64)
+        number, integer = zeros(12), zeros(10, dtype=np.int64)
         number[[DT_S, SPEED, SMOOTH_S]] = self.world.dt, 1.0, smooth_s
+        number[[GRAVITY_TIMES, FRICTION_TIMES]] = 1.0
         number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
         integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
         control = zeros(8, dtype=np.int64)
@@ -221,6 +231,7 @@ class Engine:
             lateness_log=zeros(lateness_log, dtype=np.int64),
             held=zeros(HANDS, dtype=np.int64), hand_at=zeros((HANDS, 3)), hand_point=zeros((HANDS, 3)),
             hand_target=zeros((HANDS, 3)), hand_force=zeros((HANDS, 3)), hand_torque=zeros((HANDS, 3)),
+            hand_lever=zeros((HANDS, 3)), hand_velocity=zeros((HANDS, 3)), stored_J=zeros(HANDS), pushed=state.pushed,
             hand=hand, hand_f=hand.view(np.float64), message=zeros(self.hand_layout.words, dtype=np.int64),
             event=event, event_f=event.view(np.float64),
             tank=self._tank.address, tank_energy=self._tank.parts[0].energy,

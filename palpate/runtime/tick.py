@@ -6,39 +6,33 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 import math
 
 from palpate.collision.contacts import LOST
-from palpate.contact.assemble import tangents
-from palpate.contact.rows import N_CONTACTS, N_ROWS, N_WARM, RAN_OUT, RELATIVE
+from palpate.contact.rows import N_WARM, RAN_OUT
 from palpate.control.guide import guide, restart_guide
 from palpate.control.guide_tables import MODE, MOVING, PUSH_N, STAGE, TOUCHING, load_guide
 from palpate.conventions import WORLD
-from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.mobility import point_mobility, turn_mobility
-from palpate.frame import COUNTERS, FAULT, HANDS, PULL, PUSH
+from palpate.frame import COUNTERS, FAULT, HANDS, PRESS, PUSH
 from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.grasp import push_body
+from palpate.haptics.press import depth_of, press, touched_point
 from palpate.haptics.reach_tables import (
     ACTING,
-    AGE_S,
     BODIES_FORCE,
     DOING,
     ENGAGE,
     HELD,
-    HIP,
     LATE_S,
     LEVER_M,
     NOW_S,
-    POINT,
     RESTING,
-    SENT,
-    TORQUE_SENT,
     load_head,
 )  # fmt: skip
 from palpate.haptics.safety import limit_norm, limit_rise
-from palpate.haptics.tank import GRANTED, absorb, empty, grant, keep_passive, load_tank, receive
+from palpate.haptics.tank import absorb, empty, grant, keep_passive, load_tank, receive
 from palpate.jit import kernel
 from palpate.jit.routines import call_routine
-from palpate.runtime.ring_kernels import begin_write, end_write
+from palpate.runtime.publish import publish
 from palpate.runtime.state import (
     DT_S,
     EDIT_MODE,
@@ -52,17 +46,14 @@ from palpate.runtime.state import (
     SPENDING,
     STATE,
     TICK,
-    TICK_US,
     TIME_S,
     WORK_J,
 )  # fmt: skip
-from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import add_scaled, dot, get3, part3, part4, put3, rotate, scale, sub
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, part3, part4, put3, rotate, scale, sub
 from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
 from palpate.world.state import TICK as WORLD_TICK
 from palpate.world.state import TIME_S as WORLD_TIME_S
 from palpate.world.state import WRENCHES
-from palpate.world.state import load as load_world
 from palpate.world.step import begin_step, end_step, free_motion
 
 STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
@@ -93,6 +84,7 @@ def reset(m, s):
         load_head(s.devices[k])[0].integer[ENGAGE] = 1
     s.hand_force[:, :] = 0.0
     s.hand_torque[:, :] = 0.0
+    s.stored_J[:] = 0.0
     s.wrenches[:, :] = 0.0
     if s.guide != 0:
         restart_guide(load_guide(s.guide)[2])
@@ -119,62 +111,109 @@ def held_body(m, s, o, k, now_ns):
 
 
 @kernel
-def press(stiffness, normal, tip, point, velocity, mass):
-    """Force on the body [N] of a tip inside its surface, taken as a plane: damped on the way in, never sticky.
-
-    c = -(k d + b max(0, d')) n,  d = n.(point - tip)                      reference on articulated bodies 3.1
-    """
-    depth = dot(normal, sub(point, tip))
-    if depth <= 0.0:
-        return ZERO
-    closing = max(0.0, dot(normal, velocity))
-    return scale(-(stiffness * depth + math.sqrt(stiffness * mass) * closing), normal)
+def couple(m, w, s, o, k, body):
+    """The force of hand k on the body it holds or presses, limited for the hand's sake, as a wrench on the body."""
+    at = k * s.message.shape[0]
+    pressing = s.hand[at + o.hold] == PRESS
+    if s.held[k] != body:  # a new grasp begins where the point is, without a jerk; a tip where it is
+        _, _, point, _, _ = point_motion(m, w, body, part3(s.hand_f, at + o.at_body))
+        put3(s.hand_target, k, part3(s.hand_f, at + o.target) if pressing else point)
+        put3(s.hand_force, k, ZERO)
+        s.stored_J[k] = 0.0
+    if pressing:
+        press_body(m, w, s, o, k, body)
+    else:
+        hold_body(m, w, s, o, k, body)
 
 
 @kernel
-def couple(m, w, s, o, k, body):
-    """The force of hand k on the body it holds, limited for the hand's sake, as a wrench at the body's origin."""
+def smoothed_target(s, o, k):
+    """(where hand k is now, how it moves): messages of a page come sixty times a second, ticks a thousand times."""
+    dt, at = s.number[DT_S], k * s.message.shape[0]
+    wanted, before = part3(s.hand_f, at + o.target), get3(s.hand_target, k)
+    if s.hand[at + o.session] != 0:  # across a link they come a thousand times a second, and say how the hand moves
+        return wanted, part3(s.hand_f, at + o.velocity)
+    share = 1.0 - math.exp(-dt / s.number[SMOOTH_S]) if s.number[SMOOTH_S] > 0.0 else 1.0
+    target = add_scaled(before, share, sub(wanted, before))
+    return target, scale(1.0 / dt, sub(target, before))
+
+
+@kernel
+def stiffness_of(s, o, k):
+    return min(max(s.hand_f[k * s.message.shape[0] + o.stiffness_N_m], 0.0), STIFFEST_N_M)
+
+
+@kernel
+def hold_body(m, w, s, o, k, body):
+    """PULL: a spring between the held point and the hand.  PUSH: the force that the message says."""
     dt, at, link = s.number[DT_S], k * s.message.shape[0], m.body_link[body]
     at_body = part3(s.hand_f, at + o.at_body)
     lever, p, point, velocity, omega = point_motion(m, w, body, at_body)
-    kind, linked = s.hand[at + o.hand_kind], s.hand[at + o.session] != 0
-    wanted, before, last = part3(s.hand_f, at + o.target), get3(s.hand_target, k), get3(s.hand_force, k)
-    if s.held[k] != body:  # a new grasp begins where the point is, without a jerk
-        before, last = point, ZERO
-        put3(s.hand_force, k, ZERO)
-    smooth = s.number[SMOOTH_S] > 0.0 and not linked  # a hand across a link comes a thousand times a second
-    share = 1.0 - math.exp(-dt / s.number[SMOOTH_S]) if smooth else 1.0
-    target = add_scaled(before, share, sub(wanted, before))
-    moves = part3(s.hand_f, at + o.velocity) if linked else scale(1.0 / dt, sub(target, before))
-    stiffness = min(max(s.hand_f[at + o.stiffness_N_m], 0.0), STIFFEST_N_M)
-    ratio = s.hand_f[at + o.damping]
+    target, moves = smoothed_target(s, o, k)
+    stiffness, ratio = stiffness_of(s, o, k), s.hand_f[at + o.damping]
     ratio = min(max(ratio, 0.0), MOST_DAMPING) if ratio != 0.0 else 1.0
     mass = effective_mass(point_mobility(m, w, link, p))
     cap = s.number[FORCE_LIMIT_N] / max(stiffness, 1.0)
     force, capped = pull(stiffness, ratio * ratio * mass, cap, target, moves, point, velocity)
-    if kind != PULL:
-        R, _ = body_frame(m, w, body)
-        normal = rotate(R, part3(s.hand_f, at + o.normal))
-        force, capped = press(stiffness, normal, target, point, velocity, mass), False
-    if kind == PUSH:
+    if s.hand[at + o.hold] == PUSH:
         force, target = part3(s.hand_f, at + o.force), point
     force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
-    force, limited = limit_rise(force, last, s.number[RISE_N_S] * dt)
+    force, limited = limit_rise(force, get3(s.hand_force, k), s.number[RISE_N_S] * dt)
+    linked = s.hand[at + o.session] != 0
     if k == LINKED_HAND:
         s.integer[SPENDING] = linked
     if linked:
         force = spend(s, o, at, force, velocity, mass)
     s.counters[CAPPED] += capped
-    s.counters[CLAMPED] += clamped
-    s.counters[RATE_LIMITED] += limited
+    torque = hand_torque(m, w, s, o, at, body, link)
     put3(s.hand_at, k, at_body)
+    put_hand(s, k, point, target, force, torque, clamped, limited)
+    push_body(s.wrenches, s.world_integer, body, lever, force, torque)
+    s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
+
+
+@kernel
+def press_body(m, w, s, o, k, body):
+    """PRESS: the surface at the message's point is a plane, the hand a tip that it keeps out (haptics/press.py)."""
+    dt, at, link = s.number[DT_S], k * s.message.shape[0], m.body_link[body]
+    before, last = get3(s.hand_target, k), get3(s.hand_force, k)
+    tip, moves = smoothed_target(s, o, k)
+    _, _, _, drift, omega = point_motion(m, w, body, ZERO)
+    reached = add(drift, cross(omega, get3(s.hand_lever, k)))  # by the point that was pressed in the tick before
+    mean = scale(0.5 * dt, add(get3(s.hand_velocity, k), reached))
+    s.stored_J[k] += dot(last, sub(sub(tip, before), mean))
+    R, _ = body_frame(m, w, body)
+    normal = rotate(R, part3(s.hand_f, at + o.normal))
+    lever, p, point, velocity, _ = point_motion(m, w, body, part3(s.hand_f, at + o.at_body))
+    depth, force, clamped, limited = depth_of(normal, point, tip), ZERO, False, False
+    if depth > 0.0:
+        along = sub(touched_point(normal, tip, depth), point)  # in the plane, to where the tip is
+        lever, p, point = add(lever, along), add(p, along), add(point, along)
+        velocity = add(velocity, cross(omega, along))
+        mass, closing = effective_mass(point_mobility(m, w, link, p)), dot(normal, sub(velocity, moves))
+        size, clamped, limited = press(
+            stiffness_of(s, o, k), mass, depth, closing, math.sqrt(dot(last, last)), s.number[FORCE_LIMIT_N],
+            s.number[RISE_N_S] * dt, s.stored_J[k], dt,
+        )  # fmt: skip
+        force = scale(-size, normal)
+        push_body(s.wrenches, s.world_integer, body, lever, force, ZERO)
+    else:
+        s.stored_J[k] = 0.0  # what one contact stored must not pay for the next
+    put3(s.hand_lever, k, lever)
+    put3(s.hand_velocity, k, velocity)
+    put_hand(s, k, point, tip, force, ZERO, clamped, limited)
+    s.number[WORK_J] += dot(force, velocity) * dt
+
+
+@kernel
+def put_hand(s, k, point, target, force, torque, clamped, limited):
+    """What hand k does in this tick, for frames and for the next tick."""
     put3(s.hand_point, k, point)
     put3(s.hand_target, k, target)
     put3(s.hand_force, k, force)
-    torque = hand_torque(m, w, s, o, at, body, link)
     put3(s.hand_torque, k, torque)
-    push_body(s.wrenches, s.world_integer, body, lever, force, torque)
-    s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
+    s.counters[CLAMPED] += clamped
+    s.counters[RATE_LIMITED] += limited
 
 
 @kernel
@@ -243,115 +282,6 @@ def guide_joints(s, moving, touching):
     g.number[PUSH_N], g.integer[TOUCHING], g.integer[MOVING] = push, touching, moving
     guide(s.guide)
     s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = g.integer[MODE], g.integer[STAGE]
-
-
-@kernel
-def put_words(array, at, values):
-    for i in range(values.shape[0]):
-        array[at + i] = values[i]
-
-
-@kernel
-def publish(m, w, s, o, now_ns):
-    """The state at the beginning of this tick, with the forces of this tick, as a frame."""
-    at = begin_write(s.frames)
-    words, floats = s.frames, s.frames_f
-    words[at + o.tick] = s.integer[TICK]
-    words[at + o.wall_ns] = now_ns
-    words[at + o.state] = s.integer[STATE]
-    put_words(words, at + o.hand_body, s.held)
-    words[at + o.contacts] = s.rows_integer[N_CONTACTS]
-    floats[at + o.residual] = s.rows_number[RELATIVE] if s.rows_integer[N_ROWS] else 0.0
-    put_words(words, at + o.counters, s.counters)
-    put_words(words, at + o.lateness, s.lateness)
-    floats[at + o.time_s] = s.number[TIME_S]
-    floats[at + o.tick_us] = s.number[TICK_US]
-    put_words(floats, at + o.q, s.q)
-    put_words(floats, at + o.v, s.v)
-    put_words(floats, at + o.tau, s.tau)
-    put_words(floats, at + o.plan_q, s.q_hold)
-    words[at + o.edit_mode], words[at + o.edit_stage] = s.integer[EDIT_MODE], s.integer[EDIT_STAGE]
-    if s.guide != 0:
-        g = load_guide(s.guide)[2]
-        for k in range(g.q_at.shape[0]):
-            floats[at + o.plan_q + g.q_at[k]] = g.q_shown[k]
-    for k in range(HANDS):
-        put_row(floats, at + o.hand_point, s.hand_point, k)
-        put_row(floats, at + o.hand_target, s.hand_target, k)
-        put_row(floats, at + o.hand_force, s.hand_force, k)
-        put_row(floats, at + o.hand_torque, s.hand_torque, k)
-        age = 1e-9 * (now_ns - s.hand[k * s.message.shape[0] + o.sent_ns])
-        floats[at + o.hand_age_s + k] = age if s.held[k] != WORLD else 0.0
-    put_contacts(s, o, words, floats, at)
-    floats[at + o.granted_J] = s.tank_energy[GRANTED]
-    for k in range(s.devices.shape[0]):
-        put_device(s, o, k, words, floats, at)
-    kinetic, potential = energy(m, s.v, w)
-    floats[at + o.energy] = kinetic
-    floats[at + o.energy + 1] = potential
-    floats[at + o.energy + 2] = s.number[WORK_J]
-    for body in range(m.body_link.shape[0]):
-        put_pose(m, w, body, floats, at + o.pose + 7 * body)
-    end_write(s.frames)
-
-
-@kernel
-def put_row(floats, at, rows, k):
-    """Row k of (n, 3) at its place in a field of that shape."""
-    for r in range(3):
-        floats[at + 3 * k + r] = rows[k, r]
-
-
-@kernel
-def put_contacts(s, o, words, floats, at):
-    """Who touched whom in the tick before, where and how hard, as far as there is room."""
-    _, _, g, c, r, _ = load_world(s.world)
-    room = (o.contact_force - o.contact_point) // 3
-    for i in range(room):
-        there = i < s.rows_integer[N_CONTACTS]
-        point, force = ZERO, ZERO
-        if there:
-            n = get3(c.normal, i)
-            t1, t2 = tangents(n)
-            impulse = add_scaled(add_scaled(scale(r.lam[i, 0], n), r.lam[i, 1], t1), r.lam[i, 2], t2)
-            point, force = get3(c.point, i), scale(1.0 / s.number[DT_S], impulse)
-        words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
-        words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
-        for k in range(3):
-            floats[at + o.contact_point + 3 * i + k] = point[k]
-            floats[at + o.contact_force + 3 * i + k] = force[k]
-
-
-@kernel
-def put_device(s, o, k, words, floats, at):
-    """What a device did in this tick."""
-    a = load_head(s.devices[k])[0]
-    words[at + o.device_held + k] = a.integer[HELD]
-    words[at + o.device_state + k] = a.guard_integer[0]
-    words[at + o.device_buttons + k] = a.port_integer[0]
-    put_words(words, at + o.device_counters + k * a.guard_counts.shape[0], a.guard_counts)
-    put_words(floats, at + o.device_energy + k * a.absorbed.shape[0], a.absorbed)
-    floats[at + o.device_age_s + k] = a.number[AGE_S]
-    for r in range(3):
-        floats[at + o.device_position + 3 * k + r] = a.vector[HIP, r]
-        floats[at + o.device_point + 3 * k + r] = a.vector[POINT, r]
-        floats[at + o.device_force + 3 * k + r] = a.vector[SENT, r]
-        floats[at + o.device_torque + 3 * k + r] = a.vector[TORQUE_SENT, r]
-        floats[at + o.device_body_force + 3 * k + r] = a.vector[BODIES_FORCE, r]
-    for r in range(4):
-        floats[at + o.device_quaternion + 4 * k + r] = a.turn[r]
-
-
-@kernel
-def put_pose(m, w, body, floats, at):
-    """Position and quaternion of a body."""
-    R, p = body_frame(m, w, body)
-    reference = get3(w.origin, m.root[m.body_link[body]])
-    for r in range(3):
-        floats[at + r] = reference[r] + p[r]
-    x = matrix_quaternion(R)
-    for r in range(4):
-        floats[at + 3 + r] = x[r]
 
 
 @kernel

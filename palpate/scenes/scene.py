@@ -12,6 +12,7 @@ from palpate.model.model import Model
 from palpate.world.world import World
 
 PARKED_M = -100.0  # height at which obstacles wait that are not needed; shown nowhere
+LOOSE_PARKED_M = 100.0  # and free bodies: above all floors, which stop them, and not obstacles
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Scene:
 
     The tick of a session is the world's step.  `editing` says how the plan answers to a hand; obstacles are bodies that
     the motion is to keep clear of, those with `placed=True` can be moved while it runs; spares wait far below until
-    they are put somewhere.
+    they are put somewhere; loose bodies, by kind, are free ones that wait far above.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Scene:
     editing: Editing = field(default_factory=Editing)
     obstacles: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
+    loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def model(self) -> Model:

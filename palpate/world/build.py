@@ -149,8 +149,8 @@ def pushed_links(model: Model) -> np.ndarray:
     return links
 
 
-def placing(model: Model, body: str, X: Transform) -> tuple[slice, slice, Floats]:
-    """Where the coordinates and velocities of a body's free joint are, and those coordinates (7,) that put it at X.
+def placing(model: Model, body: str, X: Transform) -> tuple[int, slice, slice, Floats]:
+    """A body's link, where its free joint's coordinates and velocities are, and coordinates (7,) that put it at X.
 
     X  the body's frame in the world; for a placed body, or a free one that carries nothing that moves
     """
@@ -163,7 +163,7 @@ def placing(model: Model, body: str, X: Transform) -> tuple[slice, slice, Floats
     if joint.kind != "free" or joint.parent != WORLD_NAME or np.count_nonzero(root == link) != 1:
         raise ValueError(f"{body!r} is part of a tree and cannot be placed by itself; write into q")
     X_q = joint.placement.inv() @ X @ joint.child_placement
-    return model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
+    return int(link), model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
 
 
 def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Floats, Floats]:

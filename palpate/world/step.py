@@ -42,7 +42,8 @@ from palpate.conventions import WORLD
 from palpate.dynamics.aba import articulated
 from palpate.dynamics.kinematics import kinematics, link_twist
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add, cross, dot, get3, get6, put3, sub
+from palpate.model.model import FREE
+from palpate.spatial.vectors import add, cross, dot, get3, get6, is_finite, put3, sub
 from palpate.world.account import account
 from palpate.world.advance import advance, free_velocities
 from palpate.world.connections import connection_rows
@@ -203,6 +204,10 @@ def diverging(m, s):
     for j in range(m.nv):
         if not (abs(s.v_next[j]) <= FASTEST and abs(s.shift[j]) <= FASTEST):
             return j
+    for i in range(1, m.parent.shape[0]):  # where a free root is does not enter its velocity
+        n = m.q_begin[i]
+        if m.kind[i] == FREE and not is_finite(s.q[n] + s.q[n + 1] + s.q[n + 2]):
+            return m.axis_v[m.axis_begin[i]] + 3
     return -1
 
 

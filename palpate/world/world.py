@@ -18,7 +18,7 @@ from palpate.model.compile import compile
 from palpate.model.description import Joint, MultiBody
 from palpate.model.model import Floats, Model
 from palpate.spatial.placement import Transform, Vector3, vector3
-from palpate.world.build import Arrays, Options, Pairs, Tie, build, placing, write_ties
+from palpate.world.build import Arrays, Options, Pairs, Tie, build, placing, pushed_links, write_ties
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
@@ -230,11 +230,15 @@ class World:
             if q is None:
                 s.q_hold[self.model.q_index[name]] = s.q[self.model.q_index[name]]
 
-    def place(self, name: str, X: Transform) -> None:
-        """Put a placed body, or a free one that carries nothing that moves, at X in the world, at rest."""
+    def place(self, name: str, X: Transform, *, parked: bool = False) -> None:
+        """Put a placed body, or a free one that carries nothing that moves, at X in the world, at rest.
+
+        parked  a free one takes no part there: nothing moves it until it is placed again
+        """
         body = self._parts[name].bodies[0].name if name in self._parts else name
-        where_q, where_v, q = placing(self.model, body, X)
+        link, where_q, where_v, q = placing(self.model, body, X)
         self._state.q[where_q], self._state.v[where_v] = q, 0.0
+        self._state.pushed[link] = 0 if parked else pushed_links(self.model)[link]
 
     # ---- who is there
 
@@ -361,6 +365,9 @@ class World:
             before = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
             for field in ("kp", "kv"):
                 getattr(new.state, field)[axes] = getattr(old.state, field)[before]
+            child = self._joint(name).child
+            link, was = (int(x.arrays.body_link[x.body(child)]) for x in (model, old_model))
+            new.state.pushed[link] = link if old.state.pushed[was] else 0
         new.state.number[:], new.state.integer[:] = old.state.number, old.state.integer
         new.state.integer[WRENCHES] = 0
         new.state.ledger[:] = old.state.ledger
@@ -370,7 +377,7 @@ class World:
     def _remembered(self) -> dict[str, np.ndarray]:
         s, r = self._state, self._arrays.rows
         names = ("q", "v", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
-                 "joined_R", "number", "integer", "ledger", "work")  # fmt: skip
+                 "joined_R", "number", "integer", "ledger", "work", "pushed")  # fmt: skip
         warm = {"warm_key": r.warm_key, "warm_impulse": r.warm_impulse, "warm": r.integer[N_WARM : N_WARM + 1]}
         return {name: getattr(s, name) for name in names} | warm
 

@@ -43,7 +43,7 @@ class Guided:
 
     def push(self, body: str, force, first: int, last: int, at_body=(0.0, 0.0, 0.0)) -> Callable[[int], dict | None]:
         """A hand that pushes from tick `first` up to before tick `last`."""
-        fields = {"body": self.model.body(body), "hand_kind": PUSH, "force": force, "at_body": at_body}
+        fields = {"body": self.model.body(body), "hold": PUSH, "force": force, "at_body": at_body}
         return lambda k: fields if first <= k < last else None
 
     def event(self, kind: int, value: float = 0.0, **fields) -> None:

@@ -75,9 +75,9 @@ def touched(path, scene, pause=False, **more):
             live.wait(0.01)
         live.event(PLAY)
         for n in range(40):
-            live.hand(0, "tool", hand_kind=PULL, target=(0.5 + 0.004 * n, 0.25, 0.1), damping=0.7 if n > 20 else 0.0)
+            live.hand(0, "tool", hold=PULL, target=(0.5 + 0.004 * n, 0.25, 0.1), damping=0.7 if n > 20 else 0.0)
             if 10 <= n < 25:
-                live.hand(1, "link3", hand_kind=PRESS, at_body=(0.0, 0.0, 0.1), normal=(0.0, 1.0, 0.0),
+                live.hand(1, "link3", hold=PRESS, at_body=(0.0, 0.0, 0.1), normal=(0.0, 1.0, 0.0),
                           target=(0.3, 0.1 - 0.002 * n, 0.2))  # fmt: skip
             elif n == 25:
                 live.hand(1)
@@ -194,7 +194,7 @@ def test_a_hand_that_was_not_recorded_whole_is_refused(tmp_path, monkeypatch):
 def test_files_of_hands_read_back_to_the_last_bit(tmp_path):
     rng, layout = np.random.default_rng(8), Layout(HAND)
     message = np.array([
-        layout.pack(hand=k % 2, hand_kind=k % 3, session=k, at_body=rng.normal(size=3), target=rng.normal(size=3),
+        layout.pack(hand=k % 2, hold=k % 3, session=k, at_body=rng.normal(size=3), target=rng.normal(size=3),
                     stiffness_N_m=rng.normal(), damping=1e-300, orientation=rng.normal(size=4),
                     force=rng.normal(size=3), normal=rng.normal(size=3), energy_J=5e-324)
         for k in range(20)

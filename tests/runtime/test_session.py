@@ -10,17 +10,22 @@ import sys
 import textwrap
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from small_robot import stl
 
+import palpate as pp
 from palpate import frame, jit
+from palpate.model.shapes import Shape
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.session import Session
 from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
+from palpate.scenes.scene import Scene
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
@@ -179,11 +184,15 @@ def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_st
 
 
 @needs_page
-def test_meshes_for_the_page_go_with_the_session(scene):
-    with Session(scene, page=True, port=0) as session:
-        folder = Path(session.page._folder.name)
-        assert folder.is_dir()
-    assert not folder.exists()
+def test_meshes_for_the_page_go_with_the_session(tmp_path):
+    (tmp_path / "part.stl").write_bytes(stl())
+    seen = Shape("mesh", (1.0, 1.0, 1.0), mesh=str(tmp_path / "part.stl"), role="visual")
+    part = pp.models.box(name="part")
+    world = pp.World(replace(part, bodies=(replace(part.bodies[0], shapes=(seen,)),)))
+    with Session(Scene("part", "a part", world), page=True, port=0) as session:
+        (mesh,) = map(Path, session.meshes.paths)
+        assert mesh.is_file()
+    assert not mesh.parent.exists()
 
 
 def test_the_recorder_killed_leaves_a_file_to_recover_and_the_servo_goes_on(scene, tmp_path):

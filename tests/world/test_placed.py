@@ -385,3 +385,31 @@ def test_what_cannot_be_placed_is_refused_in_one_line():
         assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="neither 'table' nor 'plane' can be pulled"):
         world.connect("table", "plane")
+
+
+# ---- parked
+
+
+def test_a_parked_body_takes_no_part_until_it_is_placed():
+    """It neither falls nor is pushed; placed again it falls as any other."""
+    world = pp.World([pp.models.plane(), cargo()])
+    world.place("cargo", at(0, 0, 50), parked=True)
+    world.apply("cargo", (100.0, 0.0, 0.0))
+    world.step(100)
+    assert world.pose("cargo")[:3, 3].tolist() == [0.0, 0.0, 50.0]
+    assert not world.v.any()
+    world.place("cargo", at(0, 0, 50))
+    world.step(100)
+    assert world.pose("cargo")[2, 3] == pytest.approx(50.0 - 0.5 * G * 0.1**2, abs=1e-9)
+
+
+def test_parking_is_part_of_a_snapshot_and_outlives_a_change_of_bodies():
+    world = pp.World([pp.models.plane(), cargo()])
+    world.place("cargo", at(0, 0, 50), parked=True)
+    parked = world.snapshot()
+    world.place("cargo", at(0, 0, 50))
+    world.restore(parked)
+    world.add(pp.models.ball(name="another", at=(1, 0, 1)))
+    world.step(100)
+    assert world.pose("cargo")[2, 3] == 50.0
+    assert world.pose("another")[2, 3] < 1.0

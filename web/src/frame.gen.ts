@@ -19,6 +19,7 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "counters", "kind": "i", "shape": [13]},
   {"name": "lateness", "kind": "i", "shape": [14]},
   {"name": "hand_body", "kind": "i", "shape": [2]},
+  {"name": "hand_kind", "kind": "i", "shape": [2]},
   {"name": "edit_mode", "kind": "i", "shape": []},
   {"name": "edit_stage", "kind": "i", "shape": []},
   {"name": "contacts", "kind": "i", "shape": []},
@@ -29,6 +30,9 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "device_counters", "kind": "i", "shape": ["n_devices", 16]},
   {"name": "time_s", "kind": "f", "shape": []},
   {"name": "tick_us", "kind": "f", "shape": []},
+  {"name": "speed", "kind": "f", "shape": []},
+  {"name": "gravity", "kind": "f", "shape": []},
+  {"name": "friction", "kind": "f", "shape": []},
   {"name": "q", "kind": "f", "shape": ["nq"]},
   {"name": "v", "kind": "f", "shape": ["nv"]},
   {"name": "tau", "kind": "f", "shape": ["nv"]},
@@ -68,6 +72,8 @@ export interface Frame {
   lateness: number[];
   /** body that each hand holds, 0: none */
   hand_body: number[];
+  /** what each hand does: PULL, PUSH or PRESS */
+  hand_kind: number[];
   /** what a touch does to the plan: wait, hold, resume, blend, teach */
   edit_mode: number;
   /** of the motion: planned, touched, edited, ended */
@@ -88,6 +94,12 @@ export interface Frame {
   time_s: number;
   /** how long the tick before this one took [us] */
   tick_us: number;
+  /** of the simulation, times real time */
+  speed: number;
+  /** times the scene's own */
+  gravity: number;
+  /** times the scene's own */
+  friction: number;
   /** coordinates */
   q: Float64Array;
   /** velocities */

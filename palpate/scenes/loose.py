@@ -1,0 +1,43 @@
+"""Loose bodies: boxes and balls that a person adds to a scene while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from palpate.model.description import MultiBody
+from palpate.model.library import ball, box
+from palpate.scenes.looks import colour
+from palpate.scenes.scene import LOOSE_PARKED_M, Scene
+from palpate.spatial.placement import Transform
+
+EACH = 3  # of a kind
+APART_M = 2.0  # where they wait
+BOX_M, BALL_M, MASS_KG = (0.10, 0.10, 0.10), 0.05, 0.5
+
+
+def with_loose(scene: Scene) -> Scene:
+    """The same scene, its world with a few boxes and balls to spare; a scene that has some keeps those."""
+    if scene.loose:
+        return scene
+    names: dict[str, list[str]] = {"box": [], "ball": []}
+    taken = set(scene.model.body_names)
+    for n in range(2 * EACH):
+        kind = ("box", "ball")[n % 2]
+        name = f"loose {kind} {n // 2 + 1}"
+        if name in taken:
+            raise ValueError(f"the scene {scene.name!r} has a body {name!r} already: that is the name of a spare one")
+        scene.world.add(_body(kind, name, colour(n + 2)))
+        scene.world.place(name, parking(n), parked=True)
+        names[kind].append(name)
+    return replace(scene, loose={kind: tuple(each) for kind, each in names.items()})
+
+
+def parking(n: int) -> Transform:
+    """Where the n-th waits."""
+    return Transform(p=(0.0, 0.0, LOOSE_PARKED_M + APART_M * n))
+
+
+def _body(kind: str, name: str, color: tuple[float, float, float, float]) -> MultiBody:
+    if kind == "box":
+        return box(BOX_M, mass=MASS_KG, name=name, color=color)
+    return ball(BALL_M, mass=MASS_KG, name=name, color=color)
