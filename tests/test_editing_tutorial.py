@@ -25,7 +25,7 @@ def test_two_pulls_make_a_motion_that_is_clear_and_can_be_replayed_and_exported(
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     for promise in (
-        r"^as planned: forearm_link runs 0\.0\d+ m into obstacle at ",
+        r"^as planned: forearm_link runs [\d.]+ mm into obstacle at ",
         r"^as edited: \d\.\d cm between ",
         r"^replayed: \d\.\d cm from the obstacle$",
         r"^exported \d+ rows of 6 joints; read back: the same$",

@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 # example -> what it must print, as regular expressions
 PROMISES = {
     "edit_a_line.py": [
-        r"^as planned: forearm_link runs 0\.0\d+ m into obstacle", r"^as edited: \d\.\d cm between ",
+        r"^as planned: forearm_link runs [\d.]+ mm into obstacle", r"^as edited: \d\.\d cm between ",
         r"^replayed: \d\.\d cm", r"read back: the same$",
     ],
     "ten_lines.py": [r"^the tool accelerates by \[-0\.24  1\.78 -0\.01\] m/s\^2$"],

@@ -23,6 +23,10 @@ from palpate.jit import Block
 from palpate.model.model import Floats1, Floats2, Ints1, Model
 from palpate.world.world import World
 
+# Overlap that is a touch and no collision: bodies that rest on each other overlap by rounding, and a blow that is felt
+# in time leaves some micrometres.  Smaller, and rest would be called a collision; larger, and a scratch would be none.
+RESTING_M = 1e-4
+
 
 class Nearest(NamedTuple):
     """The smallest gap [m] of a motion, at which row, and between whom."""
@@ -61,6 +65,24 @@ class Clearance:
         """The first row that comes nearer than `gap_m`; None: it never does."""
         rows = np.flatnonzero(self.gap_m < gap_m)
         return int(rows[0]) if len(rows) else None
+
+    def told(self, time_s: Floats1, clearance_m: float = 0.0) -> list[str]:
+        """Who comes nearer than `clearance_m` [m] to whom, and when, in plain words, one line for each pair.
+
+        time_s       (n,) of the rows
+        clearance_m  0: only collisions; bodies that touch and rest on each other (RESTING_M) do not collide
+        """
+        lines = []
+        for k, (body, obstacle) in enumerate(self.pairs):
+            gaps = self.gaps_m[:, k]
+            row = int(np.argmin(gaps)) if len(gaps) else -1
+            if row < 0 or gaps[row] >= (clearance_m or -RESTING_M):
+                continue
+            first, gap_mm = int(np.flatnonzero(gaps < clearance_m)[0]), 1e3 * gaps[row]
+            what = f"runs {-gap_mm:.3g} mm into" if gap_mm < 0.0 else f"comes within {gap_mm:.3g} mm of"
+            since = "touches it" if clearance_m == 0.0 else f"is nearer than {1e3 * clearance_m:.3g} mm"
+            lines.append(f"{body} {what} {obstacle} at {time_s[row]:.4g} s; it first {since} at {time_s[first]:.4g} s")
+        return lines
 
 
 def clearance(

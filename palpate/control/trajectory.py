@@ -181,7 +181,7 @@ class Trajectory:
         """What is wrong with this motion, in plain words, one line each; an empty list: nothing.
 
         Limits of joints (position, velocity, effort), and everything in the way that it comes nearer than
-        `clearance_m` [m]; bodies and obstacles as in `clearance`.
+        `clearance_m` [m]; bodies and obstacles as in `clearance`.  What rests on something does not run into it.
         """
         model = where.model if isinstance(where, World) else where
         self.fit(model)
@@ -190,16 +190,7 @@ class Trajectory:
         found += self._beyond(np.abs(self.v), model.velocity_limit, "moves at", "velocity limit", model.v_index)
         if self.effort is not None:
             found += self._beyond(np.abs(self.effort), model.effort_limit, "needs", "effort limit", model.v_index)
-        near = clearance(model, self.q, bodies, obstacles)
-        for body, obstacle in near.pairs:
-            pair = near.of(body, obstacle)
-            first = pair.first_below(clearance_m)
-            if first is not None:
-                gap, row, _, _ = pair.smallest
-                what = f"runs {-gap:.4g} m into" if gap < 0.0 else f"comes within {gap:.4g} m of"
-                since = "touches it" if clearance_m == 0.0 else f"is nearer than {clearance_m:.4g} m"
-                found.append(f"{body} {what} {obstacle} at {self.time_s[row]:.4g} s; "
-                             f"it first {since} at {self.time_s[first]:.4g} s")  # fmt: skip
+        found += clearance(model, self.q, bodies, obstacles).told(self.time_s, clearance_m)
         return found
 
     def _beyond(

@@ -20,25 +20,57 @@ from palpate.model.description import ModelError
 MESH_FORMATS = (".stl", ".obj", ".dae", ".ply")
 
 
-def find_mesh(filename: str, folder: Path, package_dirs: Sequence[str | Path] = ()) -> Path:
+class MissingMesh(ModelError):
+    """A mesh file that is not there."""
+
+
+def find_mesh(filename: str, folder: Path, package_dirs: Sequence[str | Path] = (), among: Path | None = None) -> Path:
     """The file that `filename` of a description in `folder` means; a ModelError says where it was looked for.
 
     package://name/rest   in each of `package_dirs`, in each folder of ROS_PACKAGE_PATH, then in `folder` and above it;
                           "in D" is D/name, or D itself if it is called name or its package.xml says so
     file:///rest          as it stands
     anything else         below `folder`, or absolute
+
+    among  a folder beyond which nothing is looked at.  What is not in it where its name says, is looked for in it by
+           the end of its name: files that were picked one by one have lost their folders.
     """
+    if among is not None:
+        return _find_among(filename, folder, among)
     if filename.startswith("package://"):
         # a third slash is a common slip, and harmless
         package, _, rest = filename.removeprefix("package://").lstrip("/").partition("/")
         for home in _package_homes(package, folder, package_dirs):
             if (home / rest).is_file():
                 return home / rest
-        raise ModelError(f"mesh {filename!r} is not there; pass package_dirs= or set ROS_PACKAGE_PATH for {package!r}")
+        raise MissingMesh(f"mesh {filename!r} is not there; pass package_dirs= or set ROS_PACKAGE_PATH for {package!r}")
     path = folder / filename.removeprefix("file://")
     if not path.is_file():
-        raise ModelError(f"mesh {filename!r} is not there; looked for {path}")
+        raise MissingMesh(f"mesh {filename!r} is not there; looked for {path}")
     return path
+
+
+def _find_among(filename: str, folder: Path, among: Path) -> Path:
+    """The one file in `among` that ends as much like `filename` as any; two that do so equally are a ModelError."""
+    wanted = [part for part in re.split(r"[/\\]", filename) if part not in ("", ".", "..")]
+    there = (folder / filename).resolve()
+    if "://" not in filename and there.is_relative_to(among.resolve()) and there.is_file():
+        return there
+    alike: dict[int, list[Path]] = {}
+    for path in sorted(among.rglob("*")):
+        parts = path.relative_to(among).parts
+        common = 0
+        while common < min(len(parts), len(wanted)) and parts[-1 - common].lower() == wanted[-1 - common].lower():
+            common += 1
+        if common and path.is_file():
+            alike.setdefault(common, []).append(path)
+    if not alike:
+        raise MissingMesh(f"mesh {filename!r} is not among the files")
+    best = alike[max(alike)]
+    if len(best) > 1:
+        names = " or ".join(str(path.relative_to(among)) for path in best[:3])
+        raise ModelError(f"mesh {filename!r} could be {names}: send their folder, or give them different names")
+    return best[0]
 
 
 def _package_homes(package: str, folder: Path, package_dirs: Sequence[str | Path]) -> Iterator[Path]:

@@ -17,7 +17,7 @@ from xml.parsers import expat
 import numpy as np
 
 from palpate.model.description import WORLD_NAME, Body, Joint, Mimic, ModelError, MultiBody, inertia_problem, warn
-from palpate.model.meshes import find_mesh
+from palpate.model.meshes import MissingMesh, find_mesh
 from palpate.model.shapes import Shape
 from palpate.spatial.placement import IDENTITY, Rotation, Transform
 
@@ -61,7 +61,13 @@ def read_xml(path: Path) -> Node:
         open_nodes[-1].children.append(node)
         open_nodes.append(node)
 
+    def entity(name: str, *_: object) -> None:  # a few of them, each made of the one before, would fill the memory
+        raise ModelError(
+            f"{path.name}:{parser.CurrentLineNumber}: the entity {name!r} is declared; write what it means"
+        )
+
     parser = expat.ParserCreate()
+    parser.EntityDeclHandler = entity
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _: open_nodes.pop()
     try:
@@ -79,6 +85,7 @@ def load_urdf(
     package_dirs: Sequence[str | Path] = (),
     skip_missing_meshes: bool = False,
     mimic: bool = True,
+    among: Path | None = None,
 ) -> MultiBody:
     """Read a URDF file.
 
@@ -88,11 +95,12 @@ def load_urdf(
                          above the file
     skip_missing_meshes  leave out shapes whose mesh file is not there, with a ModelWarning, instead of refusing
     mimic                False: joints that mimic others move on their own
+    among                the folder that holds all its meshes, wherever their names say (find_mesh)
 
     Links whose inertia no mass distribution has are accepted with one ModelWarning that lists them: robots in daily use
     have some.  `compile` still refuses a negative principal moment in what moves as one.
     """
-    reader = _Reader(Path(path), package_dirs, skip_missing_meshes, mimic)
+    reader = _Reader(Path(path), package_dirs, skip_missing_meshes, mimic, among)
     multibody = reader.multibody(free_base)
     if reader.unphysical:
         links, (first, *_) = ", ".join(reader.unphysical), reader.unphysical.values()
@@ -105,8 +113,10 @@ def load_urdf(
 class _Reader:
     """One file being read: where to look, the colours it names, and the doubts it raises."""
 
-    def __init__(self, path: Path, package_dirs: Sequence[str | Path], skip_missing_meshes: bool, mimic: bool) -> None:
-        self.path, self.package_dirs = path, package_dirs
+    def __init__(
+        self, path: Path, package_dirs: Sequence[str | Path], skip_missing_meshes: bool, mimic: bool, among: Path | None
+    ) -> None:
+        self.path, self.package_dirs, self.among = path, package_dirs, among
         self.skip_missing_meshes, self.mimic = skip_missing_meshes, mimic
         self.robot = read_xml(path)
         self.unphysical: dict[str, str] = {}  # link -> what is wrong with its inertia
@@ -298,9 +308,9 @@ class _Reader:
         filename = self.text(node, "filename")
         if filename not in self.meshes:
             try:
-                self.meshes[filename] = find_mesh(filename, self.path.parent, self.package_dirs)
+                self.meshes[filename] = find_mesh(filename, self.path.parent, self.package_dirs, self.among)
             except ModelError as error:
-                if not self.skip_missing_meshes:
+                if not (self.skip_missing_meshes and isinstance(error, MissingMesh)):
                     raise self.fail(node, f"link {link!r}: {error}") from None
                 self.missing.append(filename)
                 return None

@@ -25,7 +25,7 @@ from palpate import frame
 from palpate.control.modes import MODES
 
 LONGEST = 1024  # characters, but of requests; the longest honest message has about 350
-LONGEST_REQUEST = 64 * 2**20  # a robot's file with its meshes, in base64
+LONGEST_REQUEST = 48 * 2**20  # a robot's file with its meshes, in base64
 IS_REQUEST = re.compile(r'\s*\{\s*"type"\s*:\s*"request"')  # only these may be long, and only if they say so first
 FARTHEST_M = 1000.0  # no scene is larger; keeps squares of what comes in far from overflow
 STIFFEST_N_M = 1e6  # beyond what any servo at 4 kHz holds; its own limit lies far below
@@ -37,7 +37,10 @@ EVENT_KINDS = {
     "friction": frame.FRICTION,
 }  # fmt: skip
 HAND_KINDS = {"pull": frame.PULL, "press": frame.PRESS}
-REQUESTS = ("scene", "robot", "motion", "keep", "export", "add", "remove", "mark")  # runtime/desk.py answers them
+REQUESTS = (  # runtime/desk.py answers them
+    "scene", "robot", "motion", "keep", "export", "add", "remove", "mark",
+    "experiments", "run", "cancel", "report", "fetch",
+)  # fmt: skip
 
 HAND_LAYOUT = frame.Layout(frame.HAND)
 EVENT_LAYOUT = frame.Layout(frame.EVENT)
@@ -79,6 +82,20 @@ def parse(text: str, touchable: Collection[int]) -> Message | None:
     return None
 
 
+def is_long(text: str) -> bool:
+    """Whether `parse` would take long: a request with files in it."""
+    return LONGEST < len(text) <= LONGEST_REQUEST and IS_REQUEST.match(text) is not None
+
+
+def passed_on(text: str, **ours: Any) -> str:
+    """The line that tells the session of a request that `parse` understood, with what we say about it.
+
+    The text stays as it is, for it may be long; ours comes last, and of two members of one name the last counts.
+    """
+    said = text.rstrip()[:-1].replace("\n", " ").replace("\r", " ")  # between members: inside texts they are escaped
+    return f'{{"request": {said}, {json.dumps(ours)[1:-1]}}}}}'
+
+
 def released(hand: int) -> np.ndarray:
     """The words of a hand that is open."""
     return HAND_LAYOUT.pack(sent_ns=time.monotonic_ns(), hand=hand)
@@ -104,7 +121,7 @@ def _hand(said: dict[str, Any], touchable: Collection[int]) -> Message | None:
     if kind == "press" and abs(math.hypot(*normal) - 1.0) > 1e-3:
         return None
     words = HAND_LAYOUT.pack(
-        sent_ns=time.monotonic_ns(), hand=hand, body=body, hand_kind=HAND_KINDS[kind], at_body=at_body, target=target,
+        sent_ns=time.monotonic_ns(), hand=hand, body=body, hold=HAND_KINDS[kind], at_body=at_body, target=target,
         stiffness_N_m=stiffness, damping=damping, normal=normal,
     )  # fmt: skip
     return Message("hand", words, hand)

@@ -13,9 +13,11 @@ What a browser requests is printed as {"request": {"id": ..., ...}}; every furth
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import json
 import os
+import queue
 import signal
 import ssl
 import sys
@@ -28,12 +30,14 @@ from aiohttp import web
 
 from palpate.frame import EVENT, FRAME, HAND, Field, Layout
 from palpate.link.keys import is_loopback
+from palpate.page.door import AT_A_TIME, SILENT_S, Door
 from palpate.page.guard import TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
 from palpate.runtime.addresses import reachable
 from palpate.runtime.ring import Ring
 
 STATIC = Path(__file__).parent / "static"
+KEPT_S = 75.0  # that a connection is kept for the next request
 
 
 class StartError(Exception):
@@ -50,7 +54,7 @@ def main() -> None:
         sys.exit(2)
 
 
-def application(hub: Hub, token: str = "", meshes: Sequence[str] = ()) -> web.Application:
+def application(hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = ()) -> web.Application:
     """Index, its files, the meshes of the scene, and the socket."""
     index = STATIC / "index.html"
     if not index.is_file():
@@ -65,7 +69,7 @@ def application(hub: Hub, token: str = "", meshes: Sequence[str] = ()) -> web.Ap
             raise web.HTTPNotFound(text="There is no such mesh.\n")
         return web.FileResponse(meshes[number], headers={"Content-Type": "application/octet-stream"})
 
-    app = web.Application(middlewares=[guard])
+    app = web.Application(middlewares=[door.asked, guard])
     app[TOKEN] = token
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/ws", hub.serve)
@@ -96,11 +100,21 @@ def _hub(settings: dict[str, Any]) -> Hub:
     hello.setdefault("frame", layout.describe())
     frames = _ring(settings["frame_fd"], "frame", FRAME, hello["sizes"])
     hands, events = _ring(settings["hand_fd"], "hand", HAND), _ring(settings["event_fd"], "event", EVENT)
-    return Hub(hello, frames, hands, events, _ask)
+    return Hub(hello, frames, hands, events, Asking().put)
 
 
-def _ask(request: dict[str, Any]) -> None:
-    print(json.dumps({"request": request}), flush=True)
+class Asking(queue.SimpleQueue[str]):
+    """Lines for the parent, printed by a thread of its own: a long one takes a while, and the parent may be busy."""
+
+    def __init__(self) -> None:
+        threading.Thread(target=self._print, name="asking", daemon=True).start()
+
+    def _print(self) -> None:
+        while True:
+            line = self.get().encode()
+            with contextlib.suppress(BrokenPipeError):  # the parent is gone, and so are we in a moment
+                sys.stdout.buffer.write(line + b"\n")
+                sys.stdout.buffer.flush()
 
 
 def _certificate(settings: dict[str, Any]) -> ssl.SSLContext | None:
@@ -129,22 +143,26 @@ async def _serve(settings: dict[str, Any]) -> None:
         hub = _hub(settings)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StartError(f"the hello of this scene is not right: {problem!r}") from None
-    token, certificate = str(settings.get("token") or ""), _certificate(settings)
-    runner = web.AppRunner(application(hub, token, settings.get("meshes", [])), access_log=None)
+    token, certificate, door = str(settings.get("token") or ""), _certificate(settings), Door()
+    runner = web.AppRunner(application(hub, door, token, settings.get("meshes", [])), access_log=None,
+                           keepalive_timeout=KEPT_S)  # fmt: skip
     await runner.setup()
-    host, port = settings["host"], settings["port"]
+    assert runner.server is not None
+    host, port, loop = settings["host"], settings["port"], asyncio.get_running_loop()
     try:
-        await web.TCPSite(runner, host, port, ssl_context=certificate).start()
+        listening = await loop.create_server(door.to(runner.server), host, port, backlog=AT_A_TIME, ssl=certificate,
+                                             ssl_handshake_timeout=SILENT_S if certificate else None)  # fmt: skip
     except (OSError, OverflowError) as problem:
         if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
             raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
         raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
-    threading.Thread(target=_hear_parent, args=(hub, asyncio.get_running_loop()), daemon=True).start()
+    threading.Thread(target=_hear_parent, args=(hub, loop), daemon=True).start()
     name = reachable(host)
     name = f"[{name}]" if ":" in name else name
     scheme, query = "https" if certificate else "http", f"?token={token}" if token else ""
-    print(json.dumps({"url": f"{scheme}://{name}:{runner.addresses[0][1]}/{query}"}), flush=True)
-    await asyncio.Event().wait()
+    port = listening.sockets[0].getsockname()[1]
+    print(json.dumps({"url": f"{scheme}://{name}:{port}/{query}"}), flush=True)
+    await door.watch(runner.server)
 
 
 def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:

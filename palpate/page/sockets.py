@@ -4,7 +4,10 @@ Out: a frame goes only if it is new, at most SHOW_HZ times a second, and only wh
 browser misses is dropped, never queued.  In: one browser has the hands at a time, from its first "hand" until it lets
 go of everything, its end, or SILENCE_S without a word; the others' hands are ignored, and they are told.  One of them
 can ask for the hands ("take"): it has them as soon as they are free, or are given to it ("give"), and for GIVEN_S at
-least.  Buttons are everybody's.  Requests go to the session, which answers.
+least.  Buttons are everybody's.  Requests go to the session, which answers; too many at once are refused.
+
+Whatever a browser does, the others get their frames, and what is kept for it has a bound: long requests are read in a
+thread, one after the other, and nothing here waits for a browser that does not read.
 """
 
 from __future__ import annotations
@@ -28,21 +31,35 @@ SILENCE_S = 1.0  # a frozen browser loses the hands; the servo itself lets go af
 SEND_BUFFER_BYTES = 16384  # of the kernel: small, or it would queue seconds of frames for a slow browser
 GIVEN_S = 5.0  # for whoever was given the hands to take hold of something
 LARGEST_BYTES = messages.LONGEST_REQUEST + 1024  # a message beyond this ends the connection
+MOST_PAGES = 32  # open at once: each gets sixty frames a second
 MOST_WAITING = 8  # requests of one browser that were not answered yet
+MOST_LONG = 2  # long requests of all browsers that were not answered yet
+MOST_UNREAD_BYTES = 2**20  # that wait for a browser, of what all are told
+MOST_IN_A_ROW = 100  # messages of one browser before the others have their turn
+TOO_MUCH = "too much at once: wait for the answers to what you asked before"
 
 
 class Browser:
     """One connected page and what it should be told."""
 
-    def __init__(self, socket_: web.WebSocketResponse) -> None:
-        self.socket = socket_
-        self.dropped = 0  # messages that were not understood
+    def __init__(self, socket_: web.WebSocketResponse, transport: asyncio.Transport | None = None) -> None:
+        self.socket, self.transport = socket_, transport
+        self.dropped = 0  # messages that were not understood, and requests that were too much
         self.told: dict[str, Any] | None = None
         self.waiting: set[int] = set()  # its numbers of requests under way
+        self.refused: list[int] = []  # its numbers of requests that were too much, and of which it does not know yet
+
+    @property
+    def unread(self) -> int:
+        """Bytes that wait for it here."""
+        return self.transport.get_write_buffer_size() if self.transport is not None else 0
 
 
 class Hub:
-    """All connected pages, the three rings between them and the servo, and `ask`, which passes a request on."""
+    """All connected pages, the three rings between them and the servo, and `ask`, which passes a line to the session.
+
+    `ask` must not wait: frames would stop.
+    """
 
     def __init__(
         self,
@@ -50,7 +67,7 @@ class Hub:
         frames: Ring,
         hands: Ring,
         events: Ring,
-        ask: Callable[[dict[str, Any]], None] = lambda request: None,
+        ask: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.hello = json.dumps({"type": "hello", **hello}, allow_nan=False)
         self.frames, self.hands, self.events, self.ask = frames, hands, events, ask
@@ -60,28 +77,53 @@ class Hub:
         self.held: set[int] = set()  # hands that the holder uses
         self.until = 0.0  # monotonic time to which the holder has them without another word
         self.browsers: set[Browser] = set()
+        self.refused = 0  # pages that were one too many
+        self._open = 0
+        self._reading = asyncio.Lock()  # of long requests: one at a time
+        self._long: set[int] = set()  # our numbers of long requests that were not answered yet
         self._requests: dict[int, tuple[Browser, int]] = {}  # our number -> whose, and their number
         self._count = 0
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """The handler of /ws: until the browser goes."""
+        if self._open >= MOST_PAGES:
+            self.refused += 1
+            raise web.HTTPServiceUnavailable(text="Too many pages are open: close one.\n")
+        self._open += 1
+        try:
+            return await self._serve(request)
+        finally:
+            self._open -= 1
+
+    async def _serve(self, request: web.Request) -> web.WebSocketResponse:
         ws = web.WebSocketResponse(compress=False, max_msg_size=LARGEST_BYTES, heartbeat=5.0)
         await ws.prepare(request)
         _keep_little(request)
-        browser = Browser(ws)
+        browser = Browser(ws, request.transport)
         self.browsers.add(browser)
-        sender = asyncio.create_task(self._send(browser, request))
+        sender = asyncio.create_task(self._send(browser))
         try:
-            async for message in ws:
-                if message.type is WSMsgType.TEXT:
-                    self.take(browser, message.data)
-                else:
-                    browser.dropped += 1
+            await self._listen(browser)
         finally:
             self.leave(browser)
             sender.cancel()
             await asyncio.gather(sender, return_exceptions=True)
         return ws
+
+    async def _listen(self, browser: Browser) -> None:
+        in_a_row = 0
+        async for message in browser.socket:
+            if message.type is not WSMsgType.TEXT:
+                browser.dropped += 1
+            elif messages.is_long(message.data):
+                async with self._reading:
+                    understood = await asyncio.to_thread(messages.parse, message.data, self.touchable)
+                self._take(browser, message.data, understood)
+            else:
+                self.take(browser, message.data)
+            in_a_row += 1
+            if in_a_row % MOST_IN_A_ROW == 0:
+                await asyncio.sleep(0)
 
     def leave(self, browser: Browser) -> None:
         """A browser is gone."""
@@ -93,13 +135,15 @@ class Hub:
 
     def take(self, browser: Browser, text: str) -> None:
         """One message of a browser."""
-        message = messages.parse(text, self.touchable)
+        self._take(browser, text, messages.parse(text, self.touchable))
+
+    def _take(self, browser: Browser, text: str, message: messages.Message | None) -> None:
         if message is None:
             browser.dropped += 1
         elif message.kind == "event":
             self.events.write(message.words)
         elif message.kind == "request" and message.request is not None:
-            self._pass_on(browser, message.request)
+            self._pass_on(browser, message.request["id"], text)
         elif message.kind == "take":
             if self.has_hands() not in (None, browser) and self.asking is None:
                 self.asking = browser
@@ -131,29 +175,40 @@ class Hub:
 
     # ---- requests
 
-    def _pass_on(self, browser: Browser, request: dict[str, Any]) -> None:
-        if len(browser.waiting) >= MOST_WAITING or request["id"] in browser.waiting:
+    def _pass_on(self, browser: Browser, number: int, text: str) -> None:
+        """A request goes to the session, or is refused, or dropped: if its number is in use, or it asks on and on."""
+        long, in_use = len(text) > messages.LONGEST, number in browser.waiting or number in browser.refused
+        if in_use or len(browser.waiting) >= MOST_WAITING or (long and len(self._long) >= MOST_LONG):
             browser.dropped += 1
+            if not in_use and len(browser.refused) < MOST_WAITING:
+                browser.refused.append(number)
             return
-        browser.waiting.add(request["id"])
+        browser.waiting.add(number)
         self._count += 1
-        self._requests[self._count] = (browser, request["id"])
-        self.ask(request | {"id": self._count})
+        self._requests[self._count] = (browser, number)
+        if long:
+            self._long.add(self._count)
+        self.ask(messages.passed_on(text, hands=self.has_hands() in (None, browser), id=self._count))
 
     async def answered(self, answer: dict[str, Any]) -> None:
-        """The session's answer, to whom it is for; without a number, to all."""
+        """The session's answer, to whom it is for; without a number, to all who read what they are told."""
         if "id" not in answer:
-            await asyncio.gather(*(self._tell(browser, {"type": "told", **answer}) for browser in self.browsers))
+            text = json.dumps({"type": "told", **answer})
+            reading = [browser for browser in self.browsers if browser.unread <= MOST_UNREAD_BYTES]
+            await asyncio.gather(*(self._tell(browser, text) for browser in reading))
             return
+        self._long.discard(answer["id"])
         asked = self._requests.pop(answer["id"], None)
         if asked is not None:
             browser, number = asked
-            browser.waiting.discard(number)
-            await self._tell(browser, {"type": "answer", **answer, "id": number})
+            try:
+                await self._tell(browser, json.dumps({"type": "answer", **answer, "id": number}))
+            finally:
+                browser.waiting.discard(number)  # not before: who does not read asks for no more
 
-    async def _tell(self, browser: Browser, message: dict[str, Any]) -> None:
+    async def _tell(self, browser: Browser, text: str) -> None:
         with contextlib.suppress(ConnectionError, RuntimeError):  # it went meanwhile
-            await browser.socket.send_str(json.dumps(message))
+            await browser.socket.send_str(text)
 
     # ---- out
 
@@ -164,20 +219,24 @@ class Hub:
         return {
             "dropped": browser.dropped, "holder": mine, "taken": holder is not None and not mine,
             "asked": mine and self.asking is not None, "asking": self.asking is browser, "pages": len(self.browsers),
+            "refused": self.refused,
         }  # fmt: skip
 
-    async def _send(self, browser: Browser, request: web.Request) -> None:
-        """Hello, then status and frames until cancelled."""
-        transport, ws = request.transport, browser.socket
+    async def _send(self, browser: Browser) -> None:
+        """Hello, then status, refusals and frames until cancelled."""
+        ws = browser.socket
         shown, due = 0, time.monotonic()
         try:
             await ws.send_str(self.hello)
-            while transport is not None and not ws.closed:
-                if transport.get_write_buffer_size() == 0:
+            while browser.transport is not None and not ws.closed:
+                if browser.unread == 0:
                     status = self._status(browser)
                     if status != browser.told:
                         browser.told = status
                         await ws.send_str(json.dumps({"type": "status", **status}))
+                    if browser.refused:  # one at a time: as many as frames at most
+                        refusal = {"id": browser.refused.pop(0), "ok": False, "error": TOO_MUCH}
+                        await ws.send_str(json.dumps({"type": "answer", **refusal}))
                     newest = self.frames.newest() if self.frames.head != shown else None
                     if newest is not None:
                         shown = newest[0]

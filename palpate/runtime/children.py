@@ -39,7 +39,7 @@ class Child:
             [sys.executable, "-m", module],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
             pass_fds=tuple(fds),
         )
         self.answers: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -56,6 +56,8 @@ class Child:
                 try:
                     said = json.loads(line)
                 except ValueError:  # something else that was printed
+                    continue
+                if not isinstance(said, dict):
                     continue
                 if "request" in said and self._requested is not None:
                     self._requested(self, said["request"])

@@ -72,6 +72,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
     model = scene.model
     bodies, meshes = {b.name: b for b in model.description.bodies}, meshes_of(model)
     placed = {j.child for j in model.description.joints if j.placed}
+    loose = {name for names in scene.loose.values() for name in names}
     return {
         "palpate": version("palpate"),
         "mode": mode,
@@ -88,6 +89,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
                 "touchable": bool(model.arrays.body_link[row] != WORLD) and name not in placed,
                 "movable": name in placed,
                 "spare": name in scene.spares,
+                "loose": name in loose,
                 "shapes": [describe_shape(s, meshes) for s in (bodies[name].shapes if name in bodies else ())],
             }
             for row, name in enumerate(model.body_names)
@@ -96,6 +98,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "edit_modes": list(MODES) if engine.guiding else [],
         "tool": scene.editing.tool,
         "obstacles": list(scene.obstacles),
+        "loose": {kind: list(names) for kind, names in scene.loose.items()},
         "scenes": [{"name": name, "about": about} for name, (_, about) in sorted(everything(SCENES, "scenes").items())],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],

@@ -2,18 +2,19 @@
 
     scene    {name}                       go on with another scene: its name, or a robot's
     robot    {files: {name: base64}}      go on with the arm of a URDF file, with its meshes
-    motion   {}                           the plan, and what became of it: tool paths, clearance, what is wrong
+    motion   {}                           the plan, and what became of it: tool paths, clearance, what is wrong;
+                                          gap_m is the clearance at each point of a path, null: nothing is in the way
     keep     {}                           what became of it is the plan from now on
     export   {which: "plan" | "motion", format: "json" | "csv" | "ros-json" | "ros-yaml"}      as text, to download
-    add      {at: [3]}                    an obstacle more;   remove {name}   one less
+    add      {at: [3], kind: "obstacle" | "box" | "ball"}    one more;   remove {name}   one less
     mark     {text, data}                 a marker into the recording
+    experiments, run, cancel, report, fetch   of the lab (lab.py)
 
 An answer is {"id": ..., "ok": true, ...} or {"id": ..., "ok": false, "error": one line}.
 """
 
 from __future__ import annotations
 
-import base64
 import queue
 import tempfile
 import threading
@@ -29,7 +30,10 @@ from palpate.control.files import export_csv, export_joint_trajectory, save
 from palpate.control.trajectory import Trajectory
 from palpate.dynamics.facade import forward_kinematics
 from palpate.runtime.children import Child
+from palpate.runtime.lab import Lab
+from palpate.runtime.uploads import try_robot, unpack_robot
 from palpate.scenes.any_arm import scene_of
+from palpate.scenes.loose import with_loose
 from palpate.scenes.robots import is_file_name
 from palpate.scenes.scene import Scene
 
@@ -37,7 +41,6 @@ if TYPE_CHECKING:
     from palpate.runtime.session import Session
 
 SHOWN_POINTS = 200  # of a path
-MOST_FILES, MOST_BYTES = 400, 40 * 2**20  # of a robot
 LONGEST_MARK = 10_000  # characters
 PATIENCE_S = 2.0  # for the answer under way when the session ends
 FORMATS: dict[str, tuple[str, Callable[[Path, Trajectory], None]]] = {
@@ -52,7 +55,7 @@ class Desk:
     """Answers the requests of one session's pages."""
 
     def __init__(self, session: Session) -> None:
-        self.session = session
+        self.session, self.lab = session, Lab(session)
         self._requests: queue.Queue[tuple[Child, dict[str, Any]] | None] = queue.Queue()
         self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
         self._thread.start()
@@ -66,6 +69,7 @@ class Desk:
         self._requests.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join(PATIENCE_S)
+        self.lab.close()
 
     def _run(self) -> None:
         while (taken := self._requests.get()) is not None:
@@ -82,7 +86,7 @@ class Desk:
         """What a request comes to; raises with one line if it does not."""
         answers = {
             "scene": self._scene, "robot": self._robot, "motion": self._motion, "keep": self._keep,
-            "export": self._export, "add": self._add, "remove": self._remove, "mark": self._mark,
+            "export": self._export, "add": self._add, "remove": self._remove, "mark": self._mark, **self.lab.answers,
         }  # fmt: skip
         what = request.get("what")
         if what not in answers:
@@ -103,13 +107,14 @@ class Desk:
         folder = tempfile.TemporaryDirectory(prefix="palpate-robot-")
         try:
             robot = unpack_robot(request.get("files"), Path(folder.name))
+            try_robot(robot, Path(folder.name))
             scene = scene_of(str(robot))()
+            answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(str(robot), robot.stem)))
         except Exception as error:
             folder.cleanup()
             raise ValueError(one_line(error).replace(f"{folder.name}/", "")) from None
-        scene = replace(scene, name=robot.stem, title=scene.title.replace(str(robot), robot.stem))
-        weakref.finalize(scene, folder.cleanup)  # its meshes are read as long as it is shown
-        return self._go_to(scene)
+        weakref.finalize(self.session.next_scene, folder.cleanup)  # its meshes are read as long as it is shown
+        return answer
 
     def _check_leaving(self) -> None:
         if not self.session.may_leave:
@@ -118,7 +123,7 @@ class Desk:
             raise ValueError("another scene is on its way already")
 
     def _go_to(self, scene: Scene) -> dict[str, Any]:
-        self.session.next_scene = scene
+        self.session.next_scene = with_loose(scene)
         return {"scene": scene.name}
 
     # ---- plans and edits
@@ -146,19 +151,22 @@ class Desk:
         near = edit.clearance(trajectory)
         gaps = {name: round(near.of(obstacle=name).smallest.gap_m, 5) for name in {pair[1] for pair in near.pairs}}
         path: list[list[float]] = []
+        shown = np.zeros(0, dtype=int)
         if scene.editing.tool is not None:
-            row, rows = scene.model.body(scene.editing.tool), edit.whole(trajectory).q
-            every = max(1, len(rows) // SHOWN_POINTS)
-            path = [forward_kinematics(scene.model, q)[row][:3, 3].round(5).tolist() for q in rows[::every]]
+            evenly = np.linspace(0, len(trajectory.q) - 1, min(len(trajectory.q), SHOWN_POINTS)).round().astype(int)
+            shown = np.union1d(evenly, near.smallest.row)  # where it comes nearest is among them
+            tool, rows = scene.model.body(scene.editing.tool), edit.whole(_rows(trajectory, shown)).q
+            path = [forward_kinematics(scene.model, q)[tool][:3, 3].round(5).tolist() for q in rows]
         return {
             "duration_s": round(trajectory.duration_s, 4), "path": path, "clearance_m": gaps,
-            "wrong": edit.check(trajectory), "fastest": float(np.abs(trajectory.v).max().round(4)),
+            "gap_m": near.gap_m[shown].round(5).tolist() if near.pairs else None,
+            "wrong": edit.check(trajectory, near=near), "fastest": float(np.abs(trajectory.v).max().round(4)),
         }  # fmt: skip
 
-    # ---- obstacles
+    # ---- obstacles and free bodies
 
     def _add(self, request: dict[str, Any]) -> dict[str, Any]:
-        return {"name": self.session.edit.add(_point(request.get("at")))}
+        return {"name": self.session.edit.add(_point(request.get("at")), str(request.get("kind", "obstacle")))}
 
     def _remove(self, request: dict[str, Any]) -> dict[str, Any]:
         self.session.edit.remove(str(request.get("name")))
@@ -174,30 +182,10 @@ class Desk:
         return {}
 
 
-def unpack_robot(files: Any, folder: Path) -> Path:
-    """Write the files {name: base64} that came, below `folder` whatever their names say; the robot's own among them."""
-    if not isinstance(files, dict) or not 0 < len(files) <= MOST_FILES:
-        raise ValueError(f"a robot comes as 1 .. {MOST_FILES} files")
-    robots, room = [], MOST_BYTES
-    for name, data in files.items():
-        parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-        if not parts:
-            raise ValueError(f"{name!r} is not the name of a file")
-        try:
-            content = base64.b64decode(data, validate=True)
-        except (ValueError, TypeError):
-            raise ValueError(f"the file {name!r} did not arrive whole") from None
-        room -= len(content)
-        if room < 0:
-            raise ValueError(f"the files have more than {MOST_BYTES // 2**20} MB")
-        path = folder.joinpath(*parts)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        if path.suffix.lower() in (".urdf", ".xml", ".mjcf") and path.name != "package.xml":
-            robots.append(path)
-    if not robots:
-        raise ValueError("none of the files is a robot: a .urdf, or an MJCF .xml")
-    return min(robots, key=lambda path: (path.suffix.lower() != ".urdf", len(path.parts), str(path)))
+def _rows(trajectory: Trajectory, which: np.ndarray) -> Trajectory:
+    """Some rows of a motion."""
+    time, q, v, a = (getattr(trajectory, part)[which] for part in ("time_s", "q", "v", "a"))
+    return Trajectory(trajectory.names, time, q, v, a)
 
 
 def one_line(error: Exception) -> str:

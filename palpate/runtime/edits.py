@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -18,16 +20,19 @@ from palpate.control.plan import Plan, joined
 from palpate.control.timing import limits, minimum_jerk_rows, minimum_jerk_seconds, ticks_at_least
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.frame import FOLLOW, MODE, PLACE
-from palpate.model.model import Floats2
+from palpate.model.compile import compile
+from palpate.model.model import Floats2, Model
 from palpate.runtime.ring import Follower
 from palpate.runtime.state import NEXT_EVENT, Engine
-from palpate.scenes.scene import PARKED_M, Scene
+from palpate.scenes.loose import parking
+from palpate.scenes.robots import locked
+from palpate.scenes.scene import LOOSE_PARKED_M, PARKED_M, Scene
 from palpate.spatial.placement import Transform, Vector3
 
 LONGEST_S = 300.0  # of a motion that is kept; what is older is forgotten
 STILL = 1e-3  # [rad/s, m/s] slower is standing still
 SMOOTH_S = 0.06  # window of `keep`: a hand's blows are softened, its path stays
-PARKED_BELOW_M = 0.5 * PARKED_M
+PARKED_BELOW_M, PARKED_ABOVE_M = 0.5 * PARKED_M, 0.5 * LOOSE_PARKED_M
 STOP_S = 0.3  # in which a motion that ends moving is brought to rest
 
 
@@ -55,34 +60,52 @@ class Edits:
         self._guiding()
         self._send(MODE, MODES.index(name))
 
-    def place(self, body: str, where: Transform) -> None:
-        """Move an obstacle (or any single free body), while everything runs."""
+    def place(self, body: str, where: Transform, *, parked: bool = False) -> None:
+        """Move an obstacle (or any single free body), while everything runs; a reset finds it there.
+
+        parked  it takes no part until it is placed again
+        """
         model = self.scene.model
         joint = model.parent_joint(body)
         if joint is None or joint.kind != "free":
             raise ValueError(f"{body!r} cannot be moved: it is fixed or part of a mechanism (make it with placed=True)")
-        self._send(PLACE, event_body=model.body(body), placement=[*where.p, *where.R.wxyz])
+        self._send(PLACE, float(parked), event_body=model.body(body), placement=[*where.p, *where.R.wxyz])
         self._sent[body] = self._engine.events.head, where.p[2]
 
-    def add(self, at: Vector3) -> str:
-        """Put one more obstacle there [m]; its name.  A scene has a few to spare; a reset takes them away again."""
-        parked = [name for name in (*self.scene.spares, *self.scene.obstacles) if not self._is_out(name)]
+    def add(self, at: Vector3, kind: str = "obstacle") -> str:
+        """Put one more obstacle there [m], or a free body of one of the kinds in scene.loose; its name.
+
+        A scene has a few of each to spare.
+        """
+        scene = self.scene
+        those = (*scene.spares, *scene.obstacles) if kind == "obstacle" else scene.loose.get(kind, ())
+        parked = [name for name in those if not self._is_out(name)]
         if not parked:
-            raise ValueError(f"the scene {self.scene.name!r} has no obstacle to spare" if not self.scene.spares else
-                             "all obstacles are out already; remove one")  # fmt: skip
+            none = not (scene.spares if kind == "obstacle" else those)
+            raise ValueError(f"the scene {scene.name!r} has no {kind} to spare" if none else
+                             f"every {kind} is out already; remove one")  # fmt: skip
         self.place(parked[0], Transform(p=at))
         return parked[0]
 
     def remove(self, name: str) -> None:
-        """Take an obstacle away that `add` put there, or any of the scene's that can be moved."""
-        if name not in (*self.scene.spares, *self.scene.obstacles):
-            raise ValueError(f"{name!r} is no obstacle of this scene")
-        self.place(name, Transform(p=(0.0, 0.0, PARKED_M)))
+        """Take away what `add` put there, or any obstacle of the scene's that can be moved."""
+        loose = [each for names in self.scene.loose.values() for each in names]
+        if name in loose:
+            self.place(name, parking(loose.index(name)), parked=True)
+        elif name in (*self.scene.spares, *self.scene.obstacles):
+            self.place(name, Transform(p=(0.0, 0.0, PARKED_M)))
+        else:
+            raise ValueError(f"{name!r} is no obstacle of this scene, nor a body that was added")
 
     @property
     def obstacles(self) -> tuple[str, ...]:
         """Names of the obstacles that are out: the scene's own that were not removed, and those that were added."""
         return tuple(name for name in (*self.scene.obstacles, *self.scene.spares) if self._is_out(name))
+
+    @property
+    def loose(self) -> tuple[str, ...]:
+        """Names of the free bodies that were added."""
+        return tuple(name for names in self.scene.loose.values() for name in names if self._is_out(name))
 
     def _is_out(self, name: str) -> bool:
         joint = self.scene.model.parent_joint(name)
@@ -91,7 +114,7 @@ class Edits:
         height = float(self._engine.servo.q[self.scene.model.q_index[joint.name].start + 2])
         number, wanted = self._sent.get(name, (0, height))
         taken = number < self._engine.servo.integer[NEXT_EVENT]  # else the servo is about to put it there
-        return (height if taken else wanted) > PARKED_BELOW_M
+        return PARKED_BELOW_M < (height if taken else wanted) < PARKED_ABOVE_M
 
     # ---- what happened
 
@@ -148,11 +171,16 @@ class Edits:
 
     def clearance(self, trajectory: Trajectory) -> Clearance:
         """Gaps to the scene's obstacles along a motion, with everything else where it is now."""
-        return clearance(self.scene.model, self.whole(trajectory).q, obstacles=self._in_the_way())
+        return clearance(self.scene.model, self._whole_q(trajectory), obstacles=self._in_the_way())
 
-    def check(self, trajectory: Trajectory, clearance_m: float = 0.0) -> list[str]:
-        """What is wrong with a motion in this scene, in plain words: limits of joints, collisions; empty: nothing."""
-        return self.whole(trajectory).check(self.scene.model, clearance_m, obstacles=self._in_the_way())
+    def check(self, trajectory: Trajectory, clearance_m: float = 0.0, near: Clearance | None = None) -> list[str]:
+        """What is wrong with a motion in this scene, in plain words: limits of joints, collisions; empty: nothing.
+
+        near  `clearance` of this motion, if it is known already
+        """
+        near = self.clearance(trajectory) if near is None else near
+        beyond_limits = replace(trajectory, effort=None).check(self._alone, obstacles=())
+        return beyond_limits + near.told(trajectory.time_s, clearance_m)
 
     def follow(self, trajectory: Trajectory) -> None:
         """Make a motion the plan: the arm goes to its start by minimum jerk, then along it, and stays at its end."""
@@ -160,9 +188,8 @@ class Edits:
             raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}; this one moves "
                                   f"{', '.join(trajectory.names)}")  # fmt: skip
         guiding, dt = self._guiding(), self.scene.world.dt
-        whole = self.whole(trajectory).resample(self.scene.model, dt)
         at = guiding.arrays
-        plan = stopped(Plan(whole.q[:, at.q_at], whole.v[:, at.v_at], whole.a[:, at.v_at]), dt)
+        plan = stopped(trajectory.resample(self._alone, dt), dt)
         guiding.replace(joined([self._way_to(plan.q[0]), plan]))
         servo = self._engine.servo
         servo.q_start[at.q_at], servo.v_start[at.v_at] = guiding.plan.q[0], 0.0
@@ -176,9 +203,7 @@ class Edits:
         """The motion that happened, smoothed, is the plan from now on; returns it."""
         motion = self.motion()
         window = min(smooth_s, 0.9 * motion.duration_s)
-        smooth = self.whole(motion).smooth(self.scene.model, window) if smooth_s > 0.0 else self.whole(motion)
-        at = self._guiding().arrays
-        kept = Trajectory(motion.names, smooth.time_s, smooth.q[:, at.q_at], smooth.v[:, at.v_at], smooth.a[:, at.v_at])
+        kept = motion.smooth(self._alone, window) if smooth_s > 0.0 else replace(motion, effort=None)
         self.follow(kept)
         return kept
 
@@ -193,15 +218,27 @@ class Edits:
             raise ValueError(f"nothing is planned in the scene {self.scene.name!r}")
         return self._engine.guiding
 
+    @cached_property
+    def _alone(self) -> Model:
+        """The planned joints, everything else fixed: curves are smoothed and resampled without the six or seven
+        coordinates of every obstacle and free body, which stay as they are."""
+        description = self.scene.model.description
+        bare = replace(description, bodies=tuple(replace(body, shapes=()) for body in description.bodies))
+        return compile(locked(bare, self.scene.model.neutral(), lambda joint: joint.name in self.joints))
+
     def whole(self, trajectory: Trajectory) -> Trajectory:
         """The same with all coordinates of the world: those that are not planned stay as they are now."""
-        model, at, n = self.scene.model, self._guiding().arrays, len(trajectory.time_s)
+        model, at, q = self.scene.model, self._guiding().arrays, self._whole_q(trajectory)
+        v, a = np.zeros((len(q), model.nv)), np.zeros((len(q), model.nv))
+        v[:, at.v_at], a[:, at.v_at] = trajectory.v, trajectory.a
+        return Trajectory(model.joint_names, trajectory.time_s, q, v, a)
+
+    def _whole_q(self, trajectory: Trajectory) -> Floats2:
         if tuple(trajectory.names) != self.joints:
             raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}")
-        q: Floats2 = np.repeat(np.array(self._engine.servo.q)[None], n, axis=0)
-        v, a = np.zeros((n, model.nv)), np.zeros((n, model.nv))
-        q[:, at.q_at], v[:, at.v_at], a[:, at.v_at] = trajectory.q, trajectory.v, trajectory.a
-        return Trajectory(model.joint_names, trajectory.time_s, q, v, a)
+        q: Floats2 = np.repeat(np.array(self._engine.servo.q)[None], len(trajectory.time_s), axis=0)
+        q[:, self._guiding().arrays.q_at] = trajectory.q
+        return q
 
     def _way_to(self, start: np.ndarray) -> Plan:
         """From where the planned joints are now to a posture."""

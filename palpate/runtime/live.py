@@ -25,6 +25,7 @@ from palpate.runtime.children import Child
 from palpate.runtime.ring import Ring
 from palpate.runtime.tls import make_certificate
 from palpate.scenes.any_arm import scene_of
+from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
 
@@ -100,7 +101,7 @@ def touch(
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         compiling = stack.enter_context(ExitStack())  # until the first session runs
         compiling.enter_context(compiled_ahead("palpate.runtime.loop", "servo_loop"))
-        built: Scene | None = _edited(scene_of(scene)(), edit)
+        built: Scene | None = with_loose(_edited(scene_of(scene)(), edit))
         first, token = True, ""
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []

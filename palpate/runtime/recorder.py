@@ -4,7 +4,8 @@
 
 stdin   one line of JSON: {"frame_fd": the ring, "path": the file, "hello": the scene description}
         and, if wanted, "hand_fd" and "event_fd": the rings of what the servo is told; "meshes": files of the scene's
-        meshes by number; "start": number of the first frame to write (from 1; 1 unless given), "clock": see record.
+        meshes by number; "fifo": whether to ask for a place right after the servo's; "start": number of the first
+        frame to write (from 1; 1 unless given), "clock": see record.
         Then lines {"mark": {"text", "data", "wall_ns"}}, a marker each.
         End of file means that the session is over or dead: write what is left, close, end.
 stdout  lines of JSON: {"recording": path}, {"lost": so many so far}, {"done": {"frames", "lost", "seconds"}};
@@ -36,6 +37,7 @@ from palpate.runtime.ring import Follower, Ring
 
 POLL_S = 0.02  # how often the rings are read
 CHUNK_S = 0.04  # how old a frame may get before it is on disk
+PRIORITY = 1  # of SCHED_FIFO: the servo has 80
 PATIENCE_S = 5.0  # more frames lost than written in this time, and again: the disk is too slow
 
 Say = Callable[..., None]
@@ -106,6 +108,12 @@ def follow(sources: Sources, writer: FrameWriter, ended: Callable[[float], bool]
         sources.insist()
 
 
+def come_next() -> None:
+    """Before all else on this machine but the servo, if that is permitted: or a busy one keeps frames waiting."""
+    with contextlib.suppress(PermissionError, AttributeError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+
+
 def open_ring(fd: int) -> Ring:
     """The ring behind a file descriptor."""
     try:
@@ -116,6 +124,8 @@ def open_ring(fd: int) -> Ring:
 
 def run(job: dict[str, Any], ended: Callable[[float], bool], say: Say, marks: deque[Any] | None = None) -> None:
     """Record as the job says, from opening the file to closing it."""
+    if job.get("fifo"):
+        come_next()
     ring, layout = open_ring(job["frame_fd"]), layout_of(job["hello"])
     if ring.words != layout.words:
         raise ValueError(f"the ring's frames have {ring.words} words, those of the scene description {layout.words}")

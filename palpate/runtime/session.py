@@ -44,7 +44,7 @@ SILENT_S = 0.05  # a loop silent for this long has the watchdog count it
 FIFO_PRIORITY = 80
 BATCH = 250  # ticks of simulated time between two looks at the frames
 SMOOTH_S = 0.02  # the pointer's path between its 60 to 120 samples a second
-MOST_RESTARTS = 5
+MOST_RESTARTS, STEADY_S = 5, 10.0  # of a page, in a row, none of which lived that long
 
 
 class Session:
@@ -96,6 +96,7 @@ class Session:
         self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
         self._watch = threading.Thread(target=self._run_watch, name="watch", daemon=True)
+        self._tend = threading.Thread(target=self._run_tend, name="tend", daemon=True)
 
     def _reaching(self, device: Device, reach: Reach) -> Reaching:
         from palpate.haptics.reach import Reaching
@@ -131,6 +132,7 @@ class Session:
             mailbox.start()
         self._servo.start()
         self._watch.start()
+        self._tend.start()
         self._scheduled.wait()
         while self.engine.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
             time.sleep(0.001)
@@ -147,6 +149,7 @@ class Session:
         if self._servo.is_alive():
             self._servo.join()
             self._watch.join()
+            self._tend.join()
         for mailbox in self._mailboxes:
             mailbox.stop()
         self._take_force_away()
@@ -291,7 +294,8 @@ class Session:
         return int(servo_loop(self.engine.address, 0))
 
     def _run_watch(self) -> None:
-        control, silent, restarts, stopped = self.engine.servo.control, False, 0, False
+        """Force, edits and faults, all the time: nothing here may take long."""
+        control, silent, stopped = self.engine.servo.control, False, False
         while not self._stopping.wait(WATCH_S):
             since = time.monotonic_ns() - int(control[HEARTBEAT_NS])
             if since > SILENT_S * 1e9 and not silent and control[HEARTBEAT_NS]:
@@ -305,8 +309,14 @@ class Session:
             if fault and not stopped:
                 self._note(f"the world stopped: {self.scene.world.fault}; a reset starts it again")
             stopped = fault
+
+    def _run_tend(self) -> None:
+        """The children: a page that ended is started again, a recorder is not."""
+        restarts, since = 0, time.monotonic()
+        while not self._stopping.wait(WATCH_S):
             if self.page is not None and not self.page.alive and restarts < MOST_RESTARTS:
-                restarts += 1
+                restarts = restarts + 1 if time.monotonic() - since < STEADY_S else 1
+                since = time.monotonic()
                 self._note("the page ended and was started again")
                 try:
                     self._start_page()
@@ -369,7 +379,7 @@ class Session:
         engine = self.engine
         rings = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
         hello = describe(self.scene, engine)
-        orders = rings | {"path": str(path), "hello": hello, "meshes": self.meshes.paths}
+        orders = rings | {"path": str(path), "hello": hello, "meshes": self.meshes.paths, "fifo": self._want_fifo}
         recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
         try:
             recorder.answer("recording", 15.0)

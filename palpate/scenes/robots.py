@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ PACKAGE = "example-robot-data"
 SUFFIXES = (".urdf", ".xml", ".mjcf")
 LIBRARY: dict[str, Callable[[], MultiBody]] = {"puma560": puma560, "hrp2": hrp2, "human": human}
 MOST_JOINTS = 7  # of an arm: what follows is a hand
+ALL_HERE = ".palpate-all-here"  # an empty file in a folder that holds all there is of a robot that was sent
 
 
 class Arm(NamedTuple):
@@ -84,12 +85,17 @@ def load_robot(name: str) -> MultiBody:
     path = find_robot(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of inertias, as most files in daily use give
-        options = {"mimic": False, "skip_missing_meshes": True} if path.suffix.lower() == ".urdf" else {}
-        robot = load(path, **options)
+        options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True, "among": _all_here(path)}
+        robot = load(path, **(options if path.suffix.lower() == ".urdf" else {}))
     return replace(robot, bodies=tuple(
         replace(body, shapes=tuple(part for shape in body.shapes for part in _affordable(shape)))
         for body in robot.bodies
     ))  # fmt: skip
+
+
+def _all_here(path: Path) -> Path | None:
+    """The folder around a robot's file beyond which nothing of it is looked for; None: anywhere."""
+    return next((folder for folder in reversed(path.parents) if (folder / ALL_HERE).is_file()), None)
 
 
 def _affordable(shape: Shape) -> list[Shape]:

@@ -154,17 +154,17 @@ def test_a_check_says_in_plain_words_what_is_run_into_and_when(scene):
     """articulated-haptics.md 5.3; the tool is 0.05 m thick, so that it meets the wall 0.05 m before its point does."""
     motion = Trajectory.of_plan(scene.plan, 1e-3, scene.model.joint_names)
     obstacle, wall = motion.check(scene.world)
-    words = r"(\w+) runs ([\d.]+) m into (\w+) at ([\d.]+) s; it first touches it at ([\d.]+) s"
+    words = r"(\w+) runs ([\d.]+) mm into (\w+) at ([\d.]+) s; it first touches it at ([\d.]+) s"
     body, depth, what, _, first = re.fullmatch(words, obstacle).groups()
     assert (body, what) == ("link2", "obstacle")
-    assert float(depth) == pytest.approx(0.0506, abs=1e-3)
+    assert float(depth) == pytest.approx(50.6, abs=1.0)
     assert float(first) == pytest.approx(1.099, abs=1e-3)
     body, depth, what, deepest, first = re.fullmatch(words, wall).groups()
     assert (body, what) == ("tool", "wall")
-    assert (float(depth), float(deepest)) == (0.05, LINE_SECONDS)
+    assert (float(depth), float(deepest)) == (50.0, LINE_SECONDS)
     u = np.linspace(0.0, 1.0, 2001)
     meets = np.interp(1.0 - 0.05 / (LINE_END_M[0] - LINE_START_M[0]), minimum_jerk(u)[0], LINE_SECONDS * u)
     assert float(first) == pytest.approx(meets, abs=1.1e-3)
     assert motion.check(scene.world, obstacles=["floor"]) == []
-    assert re.fullmatch(r"link3 comes within 0\.05147? m of obstacle at .* is nearer than 0\.06 m at .*",
+    assert re.fullmatch(r"link3 comes within 51\.5 mm of obstacle at .* is nearer than 60 mm at .*",
                         motion.check(scene.world, 0.06, ["link3"], ["obstacle"])[0])  # fmt: skip

@@ -111,7 +111,7 @@ class FakeServo(Rings):
         q = plan + self.offset
         poses = pose_rows(self.model, q)
         fields = {name: np.zeros((frame.HANDS, 3)) for name in ("hand_point", "hand_target", "hand_force")}
-        held, torque = np.zeros(frame.HANDS), np.zeros(self.model.nv)
+        held, kind, torque = np.zeros(frame.HANDS), np.zeros(frame.HANDS), np.zeros(self.model.nv)
         for hand in holding:
             k, name = hand["hand"], self.model.body_names[hand["body"]]
             X = pp.forward_kinematics(self.model, q)[hand["body"]]
@@ -119,7 +119,7 @@ class FakeServo(Rings):
             force = self.force(hand, point, X[:3, :3])
             torque += pp.jacobian(self.model, q, name, hand["at_body"])[3:].T @ force
             held[k], fields["hand_point"][k], fields["hand_target"][k] = hand["body"], point, hand["target"]
-            fields["hand_force"][k] = force
+            kind[k], fields["hand_force"][k] = hand["hold"], force
         self.offset += 0.05 * (SOFTNESS * torque - self.offset)
         self.tick += 1
         counters = np.zeros(len(frame.COUNTERS))
@@ -130,12 +130,12 @@ class FakeServo(Rings):
         self.frames.write(self.layout.pack(
             tick=self.tick, wall_ns=time.monotonic_ns(), state=state, counters=counters,
             time_s=self.time_s, tick_us=21.0, lateness=lateness, q=q, plan_q=plan, pose=poses, hand_body=held,
-            **fields))  # fmt: skip
+            hand_kind=kind, speed=self.speed, gravity=1.0, friction=1.0, **fields))  # fmt: skip
 
     def force(self, hand: dict[str, Any], point: np.ndarray, R: np.ndarray) -> np.ndarray:
         """On the body (3,) [N]: of a spring, or of a tip that presses against the surface."""
         force = hand["stiffness_N_m"] * (hand["target"] - point)
-        if hand["hand_kind"] == frame.PRESS:
+        if hand["hold"] == frame.PRESS:
             normal = R @ hand["normal"]
             force = min(0.0, float(normal @ force)) * normal
         return force * min(1.0, FORCE_LIMIT_N / max(1e-9, float(np.linalg.norm(force))))

@@ -1,16 +1,21 @@
 """One page has the hands and the others watch; hands are handed over; requests are answered to whom they belong."""
 
 import asyncio
+import contextlib
 import json
+import sys
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import WSMsgType
 from clients import HOLD, RELEASE, client, newest, until
 from fake_servo import HAND, Page, Rings
 
 from palpate import frame
 from palpate.page.messages import LONGEST_REQUEST
-from palpate.page.sockets import MOST_WAITING
+from palpate.page.sockets import MOST_LONG, MOST_WAITING
 
 LEFT, RIGHT = {**HOLD, "hand": 0}, {**HOLD, "hand": 1, "body": 3}
 
@@ -208,7 +213,9 @@ def test_requests_are_answered_to_the_browser_that_made_them(rings: Rings, page:
             asked = await asyncio.to_thread(page.said)
             await second.request(5, "keep")
             other = await asyncio.to_thread(page.said)
-            assert asked["request"] == {"type": "request", "id": asked["request"]["id"], "what": "scene", "name": "arm"}
+            number = asked["request"]["id"]
+            said = {"type": "request", "id": number, "what": "scene", "name": "arm", "hands": True}
+            assert asked["request"] == said
             assert asked["request"]["id"] != other["request"]["id"]
             page.tell(id=other["request"]["id"], ok=False, error="nothing has moved yet")
             page.tell(id=asked["request"]["id"], ok=True, scene="arm")
@@ -222,15 +229,18 @@ def test_requests_are_answered_to_the_browser_that_made_them(rings: Rings, page:
     asyncio.run(look())
 
 
-def test_at_most_so_many_requests_of_one_browser_wait(rings: Rings, page: Page) -> None:
+def test_requests_that_are_too_much_at_once_are_answered_so_and_counted(rings: Rings, page: Page) -> None:
     async def look() -> None:
         async with client(page) as browser:
             for number in range(MOST_WAITING + 2):
                 await browser.request(number, "motion")
-            await browser.status(dropped=2)
+            for number in (MOST_WAITING, MOST_WAITING + 1):
+                answer = await browser.answer(id=number)
+                assert not answer["ok"]
+                assert answer["error"].startswith("too much at once")
             asked = [await asyncio.to_thread(page.said) for _ in range(MOST_WAITING)]
             page.tell(id=asked[0]["request"]["id"], ok=True)
-            await browser.answer(id=0)
+            assert (await browser.answer(id=0))["ok"]
             await browser.request(1, "motion")  # its number is in use
             await browser.status(dropped=3)
             await browser.request(99, "motion")
@@ -238,6 +248,41 @@ def test_at_most_so_many_requests_of_one_browser_wait(rings: Rings, page: Page) 
             async with client(page) as other:  # others are not concerned
                 await other.request(1, "keep")
                 assert (await asyncio.to_thread(page.said))["request"]["what"] == "keep"
+
+    asyncio.run(look())
+
+
+def test_refusals_are_fewer_than_what_was_too_much_and_the_rest_is_counted(rings: Rings, page: Page) -> None:
+    """Whoever asks a thousand times at once is not told a thousand times; but it knows how often it was not heard."""
+
+    async def look() -> None:
+        async with client(page) as browser:
+            for number in range(1000):
+                await browser.request(number, "motion")
+            refused = 0
+            while True:
+                said = await browser.hear(WSMsgType.TEXT)
+                refused += said["type"] == "answer"
+                if said["type"] == "status" and said["dropped"] == 1000 - MOST_WAITING:
+                    break
+            assert refused < 500
+            await browser.say(LEFT)  # it is heard as before
+            await until(lambda: held(rings) == [2, 0])
+
+    asyncio.run(look())
+
+
+def test_a_browser_cannot_say_for_itself_that_it_has_the_hands_nor_give_our_numbers(page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as first, client(page) as second:
+            await first.say(LEFT)
+            await second.status(taken=True)
+            twice = '{"type": "request", "id": 3, "what": "run", "hands": true, "id": 4, "name": "a\\nb"\n}\r\n '
+            await second.say(twice)
+            asked = await asyncio.to_thread(page.said)
+            assert asked["request"] == {"type": "request", "id": 1, "what": "run", "hands": False, "name": "a\nb"}
+            page.tell(id=1, ok=True)
+            await second.answer(id=4, ok=True)
 
     asyncio.run(look())
 
@@ -270,15 +315,96 @@ def test_only_requests_may_be_large(page: Page) -> None:
     asyncio.run(look())
 
 
-def test_the_answer_to_a_browser_that_went_is_nobodys(page: Page) -> None:
+def test_frames_and_hands_go_on_while_thirty_megabytes_come_in(rings: Rings, page: Page) -> None:
+    """Nobody reads the request on the session's side until the end: the page does not wait for that either."""
+
     async def look() -> None:
-        async with client(page) as stays:
-            async with client(page) as goes:
-                await goes.request(1, "motion")
-                asked = await asyncio.to_thread(page.said)
-            await stays.status(pages=1)
-            page.tell(id=asked["request"]["id"], ok=True)
-            page.tell(note="after it")
-            assert (await stays.hear_of("told"))["note"] == "after it"
+        async with client(page) as sender, client(page) as other:
+            text = json.dumps({"type": "request", "id": 1, "what": "robot", "files": {"a.stl": "x" * 30 * 2**20}})
+            sending = asyncio.create_task(sender.say(text))
+            for tick in range(1, 101):
+                rings.frames.write(rings.layout.pack(tick=tick))
+                assert int.from_bytes((await other.hear(WSMsgType.BINARY))[:8], "little") == tick
+            await sending
+            await other.say(RIGHT)
+            await until(lambda: held(rings) == [0, 3])
+            await sender.say(LEFT)  # after it in the same socket, so it has come in whole
+            await sender.status(taken=True)
+            for tick in range(101, 131):
+                rings.frames.write(rings.layout.pack(tick=tick))
+                assert int.from_bytes((await other.hear(WSMsgType.BINARY))[:8], "little") == tick
+            asked = await asyncio.to_thread(page.said)
+            assert len(asked["request"]["files"]["a.stl"]) == 30 * 2**20
+            page.tell(id=asked["request"]["id"], ok=True, scene="a")
+            assert (await sender.answer(id=1))["scene"] == "a"
 
     asyncio.run(look())
+
+
+def test_of_long_requests_only_a_few_wait_and_then_there_is_room_again(page: Page) -> None:
+    async def look() -> None:
+        files = {"a.stl": "x" * 1_000_000}
+        async with client(page) as first, client(page) as second:
+            for number in range(MOST_LONG):
+                await first.request(number, "robot", files=files)
+            asked = [await asyncio.to_thread(page.said) for _ in range(MOST_LONG)]
+            await second.request(1, "robot", files=files)
+            assert "too much at once" in (await second.answer(id=1))["error"]
+            await second.request(2, "keep")  # a short one is not concerned
+            assert (await asyncio.to_thread(page.said))["request"]["what"] == "keep"
+            page.tell(id=asked[0]["request"]["id"], ok=False, error="no robot")
+            await first.answer(id=0)
+            await second.request(3, "robot", files=files)
+            assert (await asyncio.to_thread(page.said))["request"]["what"] == "robot"
+
+    asyncio.run(look())
+
+
+def test_a_long_request_that_is_none_is_dropped_and_counted(page: Page) -> None:
+    async def look() -> None:
+        async with client(page) as browser:
+            await browser.say('{"type": "request", "id": 1, "what": "robot", "files": {"a": "' + "x" * 100_000)
+            await browser.say('{"type": "request", "id": -1, "what": "robot", "files": "' + "x" * 100_000 + '"}')
+            await browser.say('{"type": "request", "id": 1, "what": "robot", "files": ' + "[" * 500_000)
+            await browser.status(dropped=3)
+            await browser.request(2, "keep")
+            assert (await asyncio.to_thread(page.said))["request"]["what"] == "keep"
+
+    asyncio.run(look())
+
+
+# ---- browsers that do not read
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_what_waits_for_a_browser_that_does_not_read_has_a_bound(rings: Rings, page: Page) -> None:
+    """It asks on and on and reads no answer: its eight answers wait, it is heard no more, and the others are."""
+    answer = {"text": "x" * 1_000_000}
+
+    def answering() -> None:
+        with contextlib.suppress(ValueError, OSError):  # until the page has gone
+            while (line := page.stdout.readline()) and (asked := json.loads(line))["request"]["what"] != "remove":
+                page.tell(id=asked["request"]["id"], ok=True, **answer)
+
+    async def look() -> None:
+        async with client(page) as other, client(page) as deaf:
+            session = threading.Thread(target=answering, daemon=True)
+            session.start()
+            for number in range(200):
+                await deaf.request(number, "motion")
+            await other.request(1, "motion")
+            await other.answer(id=1)
+            for tick in range(1, 31):
+                rings.frames.write(rings.layout.pack(tick=tick))
+                await other.hear(WSMsgType.BINARY)
+            assert memory_bytes(page) - before < 40 * len(answer["text"])
+            await other.request(2, "remove")
+            await asyncio.to_thread(session.join)
+
+    before = memory_bytes(page)
+    asyncio.run(look())
+
+
+def memory_bytes(page: Page) -> int:
+    """That the page's process has."""
+    return 4096 * int(Path(f"/proc/{page.process.pid}/statm").read_text().split()[1])

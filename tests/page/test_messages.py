@@ -19,7 +19,9 @@ from palpate.page.messages import (
     LONGEST,
     LONGEST_REQUEST,
     REQUESTS,
+    is_long,
     parse,
+    passed_on,
     released,
 )  # fmt: skip
 
@@ -37,7 +39,7 @@ def test_hand_is_what_was_said() -> None:
     assert said["target"].tolist() == HAND["target"]
     assert said["stiffness_N_m"] == 800.0
     assert said["sent_ns"] > 0
-    assert (message.hand, said["hand"], said["hand_kind"], said["damping"]) == (0, 0, frame.PULL, 1.0)
+    assert (message.hand, said["hand"], said["hold"], said["damping"]) == (0, 0, frame.PULL, 1.0)
 
 
 @pytest.mark.parametrize("hand", [0, 1])
@@ -46,7 +48,7 @@ def test_a_press_has_its_hand_its_normal_and_its_damping(hand: int) -> None:
     message = parse(json.dumps(press), TOUCHABLE)
     assert message is not None
     said = HAND_LAYOUT.unpack(message.words)
-    assert (message.hand, said["hand"], said["hand_kind"], said["damping"]) == (hand, hand, frame.PRESS, 0.5)
+    assert (message.hand, said["hand"], said["hold"], said["damping"]) == (hand, hand, frame.PRESS, 0.5)
     assert said["normal"].tolist() == press["normal"]
 
 
@@ -171,6 +173,32 @@ def test_nothing_raises_and_what_passes_is_finite(said: Any) -> None:
         assert all(np.isfinite(value).all() for value in layout.unpack(message.words).values())
         assert message.kind != "hand" or layout.read(message.words, "body") in TOUCHABLE
         assert message.kind != "hand" or layout.read(message.words, "hand") == message.hand in range(frame.HANDS)
+
+
+@given(
+    st.dictionaries(st.text(max_size=8), ANYTHING, max_size=4),
+    st.sampled_from([None, 1]),
+    st.booleans(),
+    st.sampled_from(["", " ", "\n", "\r\n", "\t "]),
+)
+def test_a_request_is_passed_on_in_one_line_with_what_we_say_about_it(
+    more: dict[str, Any], indent: int | None, ascii_only: bool, behind: str
+) -> None:
+    said = {"type": "request", "id": 3, "what": "mark", **more, "hands": "mine"}
+    text = json.dumps(said, indent=indent, ensure_ascii=ascii_only) + behind
+    if parse(text, TOUCHABLE) is None:  # numbers that JSON does not know, or another type
+        return
+    line = passed_on(text, hands=False, id=12)
+    assert not set("\r\n") & set(line)
+    assert json.loads(line) == {"request": {**said, "hands": False, "id": 12}}
+
+
+def test_a_text_is_long_if_it_is_a_request_with_files_and_not_beyond_what_one_may_have() -> None:
+    head = '{"type": "request", "id": 1, "what": "robot", "files": "'
+    assert is_long(head + "x" * LONGEST + '"}')
+    assert not is_long(head + 'x"}')
+    assert not is_long(head + "x" * LONGEST_REQUEST + '"}')
+    assert not is_long('{"type": "hand", "more": "' + "x" * LONGEST + '"}')
 
 
 @given(st.text())

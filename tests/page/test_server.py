@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from palpate import frame
 from palpate.page import server
+from palpate.page.door import Door
 from palpate.page.guard import host_is_ours, same_origin
 from palpate.page.messages import LONGEST
 from palpate.page.sockets import LARGEST_BYTES
@@ -34,7 +35,7 @@ def test_hello_comes_first_and_is_that_of_the_session(rings: Rings, page: Page) 
             assert browser.hello == {"type": "hello", **rings.hello}
             assert await browser.status() == {
                 "type": "status", "dropped": 0, "holder": False, "taken": False, "asked": False, "asking": False,
-                "pages": 1,
+                "pages": 1, "refused": 0,
             }  # fmt: skip
 
     asyncio.run(look())
@@ -89,19 +90,18 @@ def read_messages(connection: socket.socket) -> list[bytes]:
 def test_a_slow_browser_misses_frames_instead_of_getting_old_ones(built: None) -> None:
     rings = Rings(n_bodies=200)  # frames of 12 kB
     page = Page(rings)
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.connect(("127.0.0.1", page.port))
-    connection.sendall(
-        f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
-    )
-    for tick in range(1, 301):  # three seconds without reading
-        rings.frames.write(rings.layout.pack(tick=tick))
-        time.sleep(0.01)
-    frames = [message for message in read_messages(connection) if len(message) == 8 * rings.layout.words]
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect(("127.0.0.1", page.port))
+        connection.sendall(
+            f"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+        for tick in range(1, 301):  # three seconds without reading
+            rings.frames.write(rings.layout.pack(tick=tick))
+            time.sleep(0.01)
+        frames = [message for message in read_messages(connection) if len(message) == 8 * rings.layout.words]
     ticks = [int.from_bytes(message[:8], "little") for message in frames]
-    connection.close()
     page.close()
     rings.close()
     assert ticks == sorted(set(ticks))
@@ -287,7 +287,7 @@ def test_a_ring_of_another_size_is_refused(rings: Rings) -> None:
 def test_a_page_that_is_not_built_says_how(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(server, "STATIC", tmp_path)
     with pytest.raises(server.StartError, match="make page"):
-        server.application(None)  # type: ignore[arg-type]
+        server.application(None, Door())  # type: ignore[arg-type]
 
 
 def test_the_page_never_loads_the_compiler() -> None:

@@ -4,6 +4,7 @@ import base64
 import csv
 import gc
 import io
+import itertools
 import json
 import threading
 import time
@@ -19,11 +20,14 @@ import palpate as pp
 from palpate import jit
 from palpate.page.messages import REQUESTS
 from palpate.runtime import desk as desk_module
+from palpate.runtime import uploads
 from palpate.runtime.describe import describe
-from palpate.runtime.desk import FORMATS, Desk, unpack_robot
+from palpate.runtime.desk import FORMATS, Desk
 from palpate.runtime.meshes import write_meshes
+from palpate.runtime.uploads import unpack_robot
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.arm import arm_line
+from palpate.scenes.robots import load_robot
 from palpate.scenes.scene import Scene
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -117,7 +121,7 @@ def test_whatever_goes_wrong_the_desk_stays_open(office, monkeypatch):
 
     monkeypatch.setattr(desk_module, "scene_of", broken)
     office.refuses("scene", "first line", name="arm")
-    monkeypatch.setattr(office.session.edit, "add", lambda at: float("nan"))  # which JSON cannot hold
+    monkeypatch.setattr(office.session.edit, "add", lambda at, kind: float("nan"))  # which JSON cannot hold
     office.refuses("add", "JSON", at=[0, 0, 0])
 
 
@@ -133,9 +137,37 @@ def test_motion_tells_the_plan_and_what_became_of_it(office):
     assert plan["path"][0] == pytest.approx((0.32, 0.15, -0.05), abs=0.3)
     assert len(plan["path"]) >= 200
     assert plan["clearance_m"]["obstacle"] < 0.0
-    assert any("obstacle" in line for line in plan["wrong"])
+    assert any("mm into obstacle" in line for line in plan["wrong"])
     assert motion["duration_s"] < 1.01
     assert np.abs(office.session.edit.plan.v).max() == pytest.approx(plan["fastest"], abs=1e-4)
+
+
+def test_the_clearance_of_every_point_shown_is_told_and_the_smallest_is_among_them(office):
+    office.session.simulate(1.0)
+    told = office.ask("motion")
+    edit = office.session.edit
+    for motion, trajectory in ((told["plan"], edit.plan), (told["motion"], edit.motion())):
+        near = edit.clearance(trajectory)
+        assert len(motion["gap_m"]) == len(motion["path"])
+        assert min(motion["gap_m"]) == min(motion["clearance_m"].values()) == round(near.smallest.gap_m, 5)
+        assert motion["gap_m"][0] == round(near.gap_m[0], 5)
+        assert motion["gap_m"][-1] == round(near.gap_m[-1], 5)
+        lowest = motion["path"][int(np.argmin(motion["gap_m"]))]
+        model, q = office.session.scene.model, edit.whole(trajectory).q[near.smallest.row]
+        assert lowest == pytest.approx(pp.forward_kinematics(model, q)[model.body("tool")][:3, 3], abs=1e-4)
+
+
+def test_a_motion_with_nothing_in_its_way_has_no_clearance():
+    line = arm_line(solid=False)
+    world = pp.World(pp.models.puma560())
+    world.q[:] = line.plan.q[0]
+    office = Office(pp.touch(Scene("alone", "alone", world, line.plan, editing=line.editing), page=False))
+    office.session.simulate(0.5)
+    told = office.ask("motion")["plan"]
+    assert told["path"]
+    assert (told["gap_m"], told["clearance_m"]) == (None, {})
+    office.desk.close()
+    office.session.stop()
 
 
 def test_keep_makes_the_motion_the_plan(office):
@@ -178,7 +210,7 @@ def test_without_a_plan_there_is_nothing_to_edit(still):
 def test_obstacles_are_added_and_removed_until_there_are_none_to_spare(office):
     names = [office.ask("add", at=[0.3 + 0.2 * k, 0.6, 0.2])["name"] for k in range(3)]
     assert sorted(names) == sorted(office.session.scene.spares)  # three at once, three different ones
-    office.refuses("add", "all obstacles are out already", at=[0, 0, 1])
+    office.refuses("add", "every obstacle is out already", at=[0, 0, 1])
     assert office.ask("remove", name=names[1])["ok"]
     assert office.ask("add", at=[0.9, 0.0, 0.4])["name"] == names[1]
     office.session.simulate(0.01)
@@ -293,7 +325,7 @@ def test_a_robot_comes_with_its_mesh_and_under_its_own_name(office, tmp_path):
         ({"package.xml": "YQ=="}, "none of the files is a robot"),
         ({"..": "YQ=="}, "'..' is not the name of a file"),
         ({"": "YQ=="}, "'' is not the name of a file"),
-        ({"a\0.urdf": "YQ=="}, "null"),
+        ({"a\0.urdf": "YQ=="}, "not the name of a file"),
         ({"a.urdf": base64.b64encode(b"<robot").decode()}, "a.urdf"),
         ({"a.urdf": base64.b64encode(b"<robot name='a'><link name='a'/></robot>").decode()}, ""),
     ],
@@ -326,7 +358,7 @@ def test_of_several_files_the_urdf_nearest_the_top_is_the_robot(tmp_path):
 
 
 def test_too_many_bytes_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(desk_module, "MOST_BYTES", 1000)
+    monkeypatch.setattr(uploads, "MOST_BYTES", 1000)
     with pytest.raises(ValueError, match="more than"):
         unpack_robot(encoded({"a.urdf": b"x" * 600, "b.stl": b"x" * 600}), tmp_path)
 
@@ -338,6 +370,95 @@ def test_a_robot_of_a_file_is_the_same_as_its_upload(office, tmp_path):
     here = scene_of(str(tmp_path / "small" / "small.urdf"))()
     assert office.ask("robot", files=encoded(ROBOT))["ok"]
     assert np.array_equal(office.session.next_scene.plan.q, here.plan.q)
+
+
+FLAT = {"small.urdf": urdf().encode(), "upper arm.stl": stl()}
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        "package://small/meshes/upper arm.stl", "package://nowhere/visual/upper arm.stl", "meshes/upper arm.stl",
+        "../../../meshes/upper arm.stl", "file:///home/someone/meshes/upper arm.stl", "C:\\meshes\\Upper Arm.STL",
+    ],
+)  # fmt: skip
+def test_a_mesh_is_found_by_its_name_among_files_that_lost_their_folders(tmp_path, mesh):
+    robot = unpack_robot(encoded({**FLAT, "small.urdf": urdf(mesh).encode()}), tmp_path)
+    (found,) = {shape.mesh for body in load_robot(str(robot)).bodies for shape in body.shapes if shape.mesh}
+    assert found == tmp_path / "upper arm.stl"
+
+
+def test_of_meshes_of_one_name_the_one_in_the_folder_that_was_named_is_taken(tmp_path):
+    files = {"r/urdf/small.urdf": urdf().encode(), "r/visual/upper arm.stl": b"1", "r/meshes/upper arm.stl": stl()}
+    robot = unpack_robot(encoded(files), tmp_path)
+    (found,) = {shape.mesh for body in load_robot(str(robot)).bodies for shape in body.shapes if shape.mesh}
+    assert found == tmp_path / "r" / "meshes" / "upper arm.stl"
+
+
+def test_a_mesh_that_could_be_two_files_is_refused_with_both_their_names(office):
+    files = {"small.urdf": urdf("upper arm.stl").encode(), "a/upper arm.stl": stl(), "b/upper arm.stl": stl()}
+    office.refuses("robot", "could be a/upper arm.stl or b/upper arm.stl", files=encoded(files))
+
+
+def test_a_robot_that_was_sent_reads_no_file_that_was_not(tmp_path):
+    outside = tmp_path / "outside.stl"
+    outside.write_bytes(stl())
+    (tmp_path / "sent").mkdir()
+    for name in (str(outside), f"file://{outside}", "../outside.stl", f"package://{tmp_path.name}/outside.stl"):
+        robot = unpack_robot(encoded({"small.urdf": urdf(name).encode()}), tmp_path / "sent")
+        assert not any(shape.mesh for body in load_robot(str(robot)).bodies for shape in body.shapes)
+
+
+ENTITIES = "".join(f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in itertools.pairwise("abcdefghij"))
+BOMB = f'<!DOCTYPE robot [<!ENTITY a "0 0 0 0 0 0 0 0 0 ">{ENTITIES}]><robot name="&j;"><link name="a"/></robot>'
+MANY = "".join(
+    f'<link name="{k}"/><joint name="j{k}" type="fixed"><parent link="0"/><child link="{k}"/></joint>'
+    for k in range(1, 600)
+)
+PLY = b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty float x\nproperty float y\n" \
+      b"property float z\nelement face 4000000000\nproperty list uchar int vertex_indices\nend_header\n"  # fmt: skip
+HOSTILE = {
+    "an entity of entities": ({"a.urdf": BOMB.encode()}, "a.urdf:1: the entity 'a'"),
+    "no UTF-8": ({"a.urdf": b"<robot name='\xe4'/>"}, "a.urdf:1: malformed XML"),
+    "no XML": ({"a.urdf": bytes(range(256))}, "a.urdf:1: malformed XML"),
+    "nothing": ({"a.urdf": b""}, "a.urdf:1: malformed XML"),
+    "deep": ({"a.urdf": b"<robot name='a'>" + b"<a>" * 50_000 + b"</a>" * 50_000 + b"</robot>"}, "recursion"),
+    "too many bodies": ({"a.urdf": f"<robot name='a'><link name='0'/>{MANY}</robot>".encode()}, "has 600 bodies"),
+    "too long": ({"a.urdf": urdf().encode() + b" " * 5 * 2**20}, "may have 4"),
+    "a name of many folders": ({"a/" * 30 + "a.urdf": b"x"}, "not the name of a file"),
+    "a name that is too long": ({"a" * 300 + ".urdf": b"x"}, "not the name of a file"),
+    "a name with a line's end": ({"a\nb.urdf": b"x"}, "not the name of a file"),
+    "a file that is a folder": ({"a.urdf": b"x", "a.urdf/b.stl": b"x"}, "is a file and a folder"),
+    "two of one name": ({"a.urdf": b"x", "./a.urdf": b"x"}, "two files are called 'a.urdf'"),
+    "a mesh of noise": ({**FLAT, "upper arm.stl": b"noise"}, "upper arm.stl"),
+    "a mesh of nothing": ({**FLAT, "upper arm.stl": b""}, "upper arm.stl"),
+    "a mesh that promises": ({**FLAT, "upper arm.stl": b"\0" * 80 + b"\xff" * 4 + b"\0" * 50}, "upper arm.stl"),
+    "a mesh of four billion": ({"small.urdf": urdf("x.ply").encode(), "x.ply": PLY}, "x.ply"),
+    "a mesh beyond the moon": ({**FLAT, "upper arm.stl": stl(1e9 * TETRAHEDRON)}, "is it in metres?"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_hostile_files_are_refused_in_one_line_and_nothing_is_lost(office, what, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    files, words = HOSTILE[what]
+    office.refuses("robot", words, files=encoded(files))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_includes_itself_is_refused_in_one_line(office):
+    pytest.importorskip("mujoco")
+    endless = {
+        "a.xml": b'<mujoco><include file="b.xml"/></mujoco>',
+        "b.xml": b'<mujoco><include file="a.xml"/></mujoco>',
+    }
+    office.refuses("robot", "a.xml", files=encoded(endless))
+
+
+def test_a_robot_that_cannot_be_read_to_its_end_is_given_up(office, monkeypatch):
+    """Whatever breaks while a robot is read, breaks in a process of its own."""
+    monkeypatch.setattr(uploads, "PATIENCE_S", 0.0)
+    office.refuses("robot", "small.urdf takes too long or too much memory to read", files=encoded(FLAT))
 
 
 def test_closing_waits_for_the_answer_under_way(office, monkeypatch):

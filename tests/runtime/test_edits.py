@@ -5,12 +5,13 @@ import pytest
 
 import palpate as pp
 from palpate import jit
+from palpate.control.clearance import RESTING_M
 from palpate.control.files import load, save
 from palpate.control.guide_tables import STAGE
 from palpate.control.modes import MODES, PLANNED
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.runtime.edits import stopped
+from palpate.runtime.edits import STOP_S, stopped
 from palpate.scenes.arm import LINE_START_M, OBSTACLE_M, arm_line
 from palpate.scenes.scene import Scene
 
@@ -82,6 +83,20 @@ def test_smoothing_takes_the_blows_out_and_leaves_the_path(edited):
     assert np.abs(at - motion.q[:, 0]).max() < 0.02
 
 
+def test_keeping_smooths_the_planned_joints_as_if_the_whole_world_were_smoothed(edited):
+    """Obstacles and free bodies stand still meanwhile: to leave them out changes nothing, but for the time it takes."""
+    edit, model, motion = edited.edit, edited.scene.model, edited.edit.motion()
+    at, whole = edited.engine.guiding.arrays, edit.whole(motion).smooth(model, 0.06)
+    resampled = whole.resample(model, 1e-3)
+    kept = edit.keep(smooth_s=0.06)
+    for part, columns in (("q", at.q_at), ("v", at.v_at), ("a", at.v_at)):
+        assert getattr(kept, part) == pytest.approx(getattr(whole, part)[:, columns], abs=1e-9)
+        end = len(edit.plan.q) - round(STOP_S / 1e-3)  # it is brought to rest, and begins where the way to it ends
+        followed = getattr(edit.plan, part)[end - len(resampled.q) + 1 : end]
+        assert followed == pytest.approx(getattr(resampled, part)[1:, columns], abs=1e-9)
+    assert kept.time_s == pytest.approx(whole.time_s, abs=1e-12)
+
+
 def test_a_plan_that_ends_moving_is_brought_to_rest():
     plan = arm_line(solid=False).plan
     cut = type(plan)(*(x[:1000] for x in plan))
@@ -138,6 +153,47 @@ def test_wrong_calls_are_refused_in_one_line():
         session.edit.follow(other)
 
 
+# ---- what is said about a motion
+
+
+def held_over(ball_m: float) -> tuple:
+    """A session of an arm that stands still, a ball so far into its hand [m], and that motion."""
+    world = pp.World([pp.models.puma560(), pp.models.ball(0.07, name="ball", placed=True)])
+    line = arm_line(solid=False)
+    model, joints = world.model, world.model.q_index
+    world.q[joints["joint1"].start : joints["joint6"].stop] = line.plan.q[0]
+    session = pp.touch(Scene("test", "test", world, line.plan, editing=line.editing, obstacles=("ball",)), page=False)
+    session.simulate(0.01)
+    still = Trajectory.of_plan(
+        type(line.plan)(*(np.repeat(x[:1], 5, axis=0) for x in line.plan)), 0.1, session.edit.joints
+    )
+    tool = pp.forward_kinematics(model, session.engine.servo.q)[model.body("tool")][:3, 3]
+    session.edit.place("ball", pp.Transform(p=(tool[0] + 1.0, tool[1], tool[2])))
+    session.simulate(0.01)
+    away = session.edit.clearance(still).smallest
+    session.edit.place("ball", pp.Transform(p=(tool[0] + 1.0 - away.gap_m - ball_m, tool[1], tool[2])))
+    session.simulate(0.01)
+    return session, still, away.body
+
+
+@pytest.mark.parametrize("deep_m", [2e-9, 1e-6, 0.9 * RESTING_M])
+def test_a_contact_that_rests_is_no_collision(deep_m):
+    session, still, _ = held_over(deep_m)
+    assert -RESTING_M < session.edit.clearance(still).smallest.gap_m < 0.0
+    assert session.edit.check(still) == []
+    session.stop()
+
+
+def test_a_collision_is_told_in_millimetres_with_both_bodies_and_when():
+    session, still, body = held_over(0.0031)
+    found = session.edit.check(still)
+    assert found == [f"{body} runs 3.1 mm into ball at 0 s; it first touches it at 0 s"]
+    assert session.edit.check(still, 0.02) == [
+        f"{body} runs 3.1 mm into ball at 0 s; it first is nearer than 20 mm at 0 s"
+    ]
+    session.stop()
+
+
 # ---- obstacles to spare
 
 
@@ -166,22 +222,25 @@ def test_an_obstacle_that_was_removed_can_be_added_again():
     edit.remove("obstacle")
     names = {edit.add((0.5 + 0.2 * k, 0.8, 0.2)) for k in range(4)}
     assert names == {"obstacle", *session.scene.spares}
-    with pytest.raises(ValueError, match="all obstacles are out already"):
+    with pytest.raises(ValueError, match="every obstacle is out already"):
         edit.add((0, 0, 1))
     session.stop()
 
 
-def test_a_reset_puts_obstacles_where_the_scene_has_them():
+def test_a_reset_finds_obstacles_where_they_were_placed():
+    """The same motion is tried again among what a person has put in its way."""
     session = pp.touch(arm_line(), page=False)
     start = session.scene.model.body("obstacle")
+    session.simulate(0.01)
+    assert session.frame()["pose"][start][:3] == pytest.approx(OBSTACLE_M)
     session.edit.add((0.3, 0.9, 0.2))
     session.edit.place("obstacle", pp.Transform(p=(0.9, 0.9, 0.9)))
     session.simulate(0.01)
     assert session.frame()["pose"][start][:3] == pytest.approx((0.9, 0.9, 0.9))
     assert len(session.edit.obstacles) == 3
     session.simulate(0.01)  # from the start again
-    assert session.frame()["pose"][start][:3] == pytest.approx(OBSTACLE_M)
-    assert session.edit.obstacles == ("obstacle", "wall")
+    assert session.frame()["pose"][start][:3] == pytest.approx((0.9, 0.9, 0.9))
+    assert len(session.edit.obstacles) == 3
     session.stop()
 
 

@@ -1,0 +1,64 @@
+"""The first reading of a robot that a page sent, in a process of its own: `python -m palpate.runtime.trial`.
+
+Whatever is in the files (a description that unfolds to gigabytes, a mesh that no reader ever finishes), it is this
+process that breaks, and the session goes on.  The first line of stdin is {"robot": path, "among": folder}; the answer
+is {"bodies": how many} or {"error": one line}.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from palpate.model.description import ModelError, ModelWarning
+from palpate.model.load import load
+from palpate.model.meshes import load_mesh
+
+MOST_BODIES = 500  # matrices over all joints must fit into memory, and be searched; humanoids have about a hundred
+LARGEST_M = 1e4  # of a mesh: nothing that a page can show is larger
+MOST_MEMORY_BYTES, LONGEST_S = 4 * 2**30, 20  # of this process: address space, and of a processor
+
+
+def read(robot: Path, among: Path) -> int:
+    """Read a robot and all its meshes, as a session will; the number of its bodies."""
+    options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True, "among": among}
+    described = load(robot, **(options if robot.suffix.lower() == ".urdf" else {}))
+    if len(described.bodies) > MOST_BODIES:
+        raise ModelError(f"{robot.name} has {len(described.bodies)} bodies; a robot may have {MOST_BODIES}")
+    shapes = [shape for body in described.bodies for shape in body.shapes]
+    for mesh, scale in {(shape.mesh, shape.size) for shape in shapes if shape.mesh is not None}:
+        if not mesh.resolve().is_relative_to(among.resolve()):  # our own files are not for whoever sees a page
+            raise ModelError(f"mesh {mesh} is not among the files")
+        reach_m = np.abs(load_mesh(mesh)[0] * np.array(scale)).max()
+        if not reach_m <= LARGEST_M:
+            raise ModelError(f"mesh {mesh.name} reaches {reach_m:.3g} m: is it in metres?")
+    return len(described.bodies)
+
+
+def main() -> None:
+    """Read what stdin says, within limits."""
+    with suppress(ImportError, ValueError, OSError):  # where there are none, or lower ones
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
+        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_S, LONGEST_S))
+    warnings.simplefilter("ignore", ModelWarning)
+    orders = json.loads(sys.stdin.readline())
+    answer: dict[str, Any]
+    try:
+        answer = {"bodies": read(Path(orders["robot"]), Path(orders["among"]))}
+    except MemoryError:
+        answer = {"error": "it needs too much memory"}
+    except Exception as error:  # readers have many: each is a line
+        answer = {"error": next(iter(str(error).splitlines()), "") or type(error).__name__}
+    print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()
