@@ -21,6 +21,7 @@ from palpate.registry import Registry, everything
 
 console = Console(highlight=False)
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
+BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record"]
 
 
 def say(text: str) -> None:
@@ -50,46 +51,31 @@ class Doctor:
 class Bench:
     """Speed, side by side with the engines that are installed, in one run."""
 
-    what: Annotated[Literal["dynamics", "contact", "servo", "link"], tyro.conf.Positional] = "dynamics"
+    what: Annotated[BenchName, tyro.conf.Positional] = "dynamics"
     """dynamics: forward and inverse dynamics beside Pinocchio.  contact: the whole step of robots, stacks and piles
     beside MuJoCo and PyBullet.  servo: how well the loop holds its rate, and how old hands and frames are when they
-    arrive.  link: the same across a link, whose packets are lost, late or doubled."""
+    arrive.  link: the same across a link, whose packets are lost, late or doubled.  page: from the pointer to the
+    picture, several pages at once, and how long a start takes.  record: whether recordings keep up, and what kill -9
+    costs them."""
     rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """dynamics (15) and contact (5): interleaved rounds for each number; more rounds, steadier medians."""
     quick: bool = False
     """contact: a fiftieth of all steps, to see that everything runs."""
     seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
-    """servo (4) and link (2.4): how long each row is measured [s]."""
+    """servo (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 
     def run(self) -> int:
-        from palpate.bench import tables
+        from palpate.bench import BENCHES
 
         if (self.rounds is not None and self.rounds < 1) or not (self.seconds is None or self.seconds > 0.0):
             raise ValueError("--rounds must be at least 1 and --seconds positive")
+        bench = BENCHES[self.what]
         with console.status("compiling, or loading from the cache ...") as status:
-
-            def tell(what: str) -> None:
-                status.update(f"measuring {what} ...")
-
-            if self.what == "dynamics":
-                from palpate.bench import dynamics
-
-                result, table = dynamics.run(self.rounds or 15, tell), tables.dynamics_table
-            elif self.what == "contact":
-                from palpate.bench import contact
-
-                result, table = contact.run(self.rounds or 5, self.quick, tell), tables.contact_table
-            elif self.what == "servo":
-                from palpate.bench import servo
-
-                result, table = servo.run(self.seconds or 4.0, tell), tables.servo_table
-            else:
-                from palpate.bench import link
-
-                result, table = link.run(self.seconds or 2.4, tell), tables.link_table
-        table(console, result)
+            result = bench.measure(lambda what: status.update(f"measuring {what} ..."), rounds=self.rounds,
+                                   quick=self.quick, seconds=self.seconds)  # fmt: skip
+        bench.show(console, result)
         if self.out:
             self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
             say(f"written to {self.out}")
