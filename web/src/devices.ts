@@ -56,10 +56,14 @@ export function share(force_N: number, limit_N: number): number {
   return limit_N > 0 ? force_N / limit_N : 0;
 }
 
+/** The larger force of the page's two hands on their bodies [N]. */
+export function largestHandForce(frame: Frame | null): number {
+  return frame ? Math.max(...[0, 1].map((k) => norm(row(frame.hand_force, k, 3)))) : 0;
+}
+
 /** The largest force of all: of one of the page's hands on its body, or of a device on its hand [N]. */
 export function largestForce(frame: Frame): number {
-  const hands = [0, 1].map((k) => norm(row(frame.hand_force, k, 3)));
-  return Math.max(...hands, ...frame.device_age_s.map((_, k) => norm(row(frame.device_force, k, 3))));
+  return Math.max(largestHandForce(frame), ...frame.device_age_s.map((_, k) => norm(row(frame.device_force, k, 3))));
 }
 
 /** "phantom-premium-1.5: 2.1 N, on" */

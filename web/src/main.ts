@@ -1,12 +1,14 @@
 // Puts the page together: state in the middle, the socket on one side, scene and panels on the other.
 
 import { Connection } from "./connection";
-import { norm } from "./decode";
+import { largestHandForce } from "./devices";
 import { el } from "./dom";
 import type { Frame } from "./frame.gen";
 import { Hand } from "./hand";
+import { KeyboardHand } from "./keyboard";
 import { Controls } from "./panels/controls";
 import { Edit } from "./panels/edit";
+import { Experiments } from "./panels/experiments";
 import { Folding } from "./panels/folding";
 import { headsetPart } from "./panels/headset";
 import { Header } from "./panels/header";
@@ -32,6 +34,7 @@ interface Hooks {
   projected(bodyName: string): { x: number; y: number } | null;
   inView(): { bodies: number; of: number; drawCalls: number };
   hovered(): string;
+  chosen(): string;
   held(): string;
 }
 
@@ -48,31 +51,33 @@ function start(app: HTMLElement): void {
   const store = new Store();
   const keys = new Keys();
   const connection = new Connection(store);
-  const stage = el("div", { class: "stage" });
+  const stage = el("div", { class: "stage", tabindex: 0, role: "application", "aria-label": "the scene: arrows choose a body, Enter takes it" });
   let view: SceneView | null = null;
 
   const transport = new Transport(store, connection, keys, { fit: () => view?.fit(), toggle: (panel) => folding.toggle(panel) });
   const help = new Help(keys);
   const scenes = new Scenes(store, connection, keys);
-  const header = new Header(store, keys, { scenes: () => scenes.open(), help: () => help.open() });
+  const experiments = new Experiments(store, connection, keys, (running) => header.experimenting(running));
+  const header = new Header(store, keys, { scenes: () => scenes.open(), experiments: () => experiments.open(), help: () => help.open() });
   const plots = new Plots(store, keys);
   const notices = new Notices(store, connection, keys);
   const marker = new Marker(connection, keys, () => folding.put("controls", true));
   const looks = {
     lookFrom: (name: "perspective" | "front" | "side" | "top") => view?.lookFrom(name),
-    showContacts: (on: boolean) => view && (view.showContacts = on),
+    showContacts: (on: boolean) => view?.show({ contacts: on }),
     lightsOff: (on: boolean) => {
       app.classList.toggle("lights-off", on);
       theme.lightsOff(on);
-      if (view) view.dark = on;
+      view?.show({ dark: on });
     },
   };
   const headset = headsetPart(keys, async () => view?.enterXR());
   const controls = new Controls(store, connection, keys, theme, looks, marker.root, headset);
-  const middle = (): Vector3 | null => (view ? (view.controls.target.toArray() as Vector3) : null);
-  const edit = new Edit(store, connection, keys, middle, (plan, motion) => view?.showPaths(plan, motion));
+  const freePlace = (radius: number, where: "ground" | "air"): Vector3 | null => (view?.find.freePlace(radius, where)?.toArray() as Vector3 | undefined) ?? null;
+  const edit = new Edit(store, connection, keys, freePlace, (plan, motion) => view?.showPaths(plan, motion));
   const side = el("div", { class: "side" }, edit.root, controls.root);
-  app.append(stage, header.root, side, plots.root, notices.root, transport.root, scenes.root.element, help.root.element);
+  const dialogs = [scenes, experiments, help].map(({ root }) => root.element);
+  app.append(stage, header.root, side, plots.root, notices.root, transport.root, ...dialogs);
 
   const folding = new Folding(app, NARROW, (panels) => {
     for (const { name, open, there } of panels) transport.tell(name, open, there);
@@ -104,6 +109,8 @@ function start(app: HTMLElement): void {
     view = new SceneView(stage, store, clear);
     new Rumble(store);
     const hand = new Hand(stage, view, store, (message) => connection.send(message), notices.grabbed);
+    const keyboard = new KeyboardHand(stage, view, store, hand.holds, () => hand.mode, notices.grabbed, keys);
+    notices.root.append(keyboard.line);
     store.on("touch", ({ mode, stiffness_N_m, damping }) => {
       hand.mode = mode;
       hand.feel(stiffness_N_m, damping);
@@ -117,10 +124,11 @@ function start(app: HTMLElement): void {
   window.__palpate = {
     frame: () => store.get("frame"),
     connected: () => store.get("connection") === "open" && store.get("frame") !== null,
-    forceN: () => norm(store.get("frame")?.hand_force ?? []),
-    projected: (bodyName) => view?.projected(bodyName) ?? null,
+    forceN: () => largestHandForce(store.get("frame")),
+    projected: (bodyName) => view?.find.projected(bodyName) ?? null,
     inView: () => view?.inView() ?? { bodies: 0, of: 0, drawCalls: 0 },
     hovered: () => (store.get("hovered") ? store.bodyName(store.get("hovered")) : ""),
+    chosen: () => (store.get("chosen") ? store.bodyName(store.get("chosen")) : ""),
     held: () => (store.get("held") ? store.bodyName(store.get("held")) : ""),
   };
   connection.open(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);

@@ -21,9 +21,14 @@ export interface Body {
   name: string;
   touchable: boolean;
   movable?: boolean; // an obstacle: "place" puts it elsewhere
-  spare?: boolean; // an obstacle that waits far below (z < -50 m) until it is added
+  spare?: boolean; // an obstacle that waits far below until it is added (parked.ts)
+  loose?: boolean; // a free body that waits far above until it is added
   shapes: Shape[];
 }
+
+/** Free bodies that a scene may have to spare. */
+export const LOOSE_KINDS = ["box", "ball"] as const;
+export type LooseKind = (typeof LOOSE_KINDS)[number];
 
 /** A scene to choose. */
 export interface SceneCard {
@@ -36,6 +41,7 @@ export interface Motion {
   duration_s: number;
   path: Vector3[]; // of the tool, empty if there is none
   clearance_m: Record<string, number>; // smallest gap to each obstacle
+  gap_m?: (number | null)[] | null; // smallest gap to any, at each point of the path; null: there is nothing to be clear of
   wrong: string[]; // in plain words: limits, collisions
   fastest: number; // [rad/s]
 }
@@ -85,6 +91,7 @@ export interface Hello {
   edit_modes?: string[]; // what a touch can do to the plan; empty if there is none
   tool?: string | null; // body whose path is planned
   obstacles?: string[];
+  loose?: Partial<Record<LooseKind, string[]>>; // free bodies that can be added
   scenes?: SceneCard[];
   frame: DescribedField[];
   path: Vector3[];

@@ -11,6 +11,7 @@ export interface State {
   frame: Frame | null;
   arrived: number; // when the frame came, as performance.now() counts [ms]
   hovered: number; // body under the pointer, 0: none
+  chosen: number; // body that the keyboard is at, 0: none
   held: number; // body in our hand, 0: none
   taken: boolean; // another page has the hands
   status: Status | null; // who has them, and who asks
@@ -31,7 +32,7 @@ type Listener<K extends keyof State> = (value: State[K]) => void;
 
 export class Store {
   private readonly state: State = {
-    connection: "connecting", hello: null, frame: null, arrived: 0, hovered: 0, held: 0, taken: false, status: null,
+    connection: "connecting", hello: null, frame: null, arrived: 0, hovered: 0, chosen: 0, held: 0, taken: false, status: null,
     loading: "", touch: USUAL_TOUCH,
   };
   private readonly listeners: { [K in keyof State]?: Listener<K>[] } = {};

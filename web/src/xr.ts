@@ -2,7 +2,8 @@
 // holds it until it is let go. What is held moves with the controller as if a stick joined them; it pulses with the force.
 
 import * as THREE from "three";
-import type { Grasps, HandNumber } from "./grasp";
+import type { HandNumber } from "./grasp";
+import type { Hold, Holds } from "./hold";
 import type { Pick } from "./scene/bodies";
 import { shares, type HandKind } from "./scene/hands";
 import type { Store } from "./state";
@@ -15,18 +16,10 @@ const LEAST = 0.02; // share of the limit that is not worth a pulse
 const START = ["squeezestart", "selectstart"] as const;
 const END = ["squeezeend", "selectend"] as const;
 
-/** What controllers need of a scene. */
-export interface Reachable {
-  readonly carried: Set<number>; // obstacles on their way
-  pickRay(ray: THREE.Raycaster): Pick | null;
-  pose(body: number): number[]; // position and quaternion (w, x, y, z)
-}
-
-/** A controller that holds something: a hand, or an obstacle that it carries. */
-interface Hold {
+/** A controller that holds something. */
+interface Held {
+  hold: Hold;
   inHand: THREE.Vector3; // the held point, in the axes of the controller
-  hand?: HandNumber;
-  carried?: { body: number; offset: THREE.Vector3; quaternion: number[] }; // from the held point to its origin
 }
 
 /** The right controller is the first hand, the left one the second; one that says nothing is the first. */
@@ -43,18 +36,17 @@ export class Controllers {
   private session: XRSession | null = null;
   private space: XRReferenceSpace | null = null;
   private origin = new THREE.Matrix4(); // of the headset's space in the world
-  private readonly holds = new Map<XRInputSource, Hold>();
+  private readonly held = new Map<XRInputSource, Held>();
   private told = -Infinity;
   private pulsed = -Infinity;
   private readonly listeners: [string, EventListener][];
 
   constructor(
-    private readonly scene: Reachable,
-    private readonly grasps: Grasps,
+    private readonly pick: (ray: THREE.Raycaster) => Pick | null,
+    private readonly holds: Holds,
     private readonly store: Store,
     private readonly firstGrab: () => void,
     private readonly mode: () => HandKind = () => "pull",
-    private readonly put: (body: number, placement: number[]) => void = () => undefined,
   ) {
     const on = (names: readonly string[], listener: (event: XRInputSourceEvent) => void): [string, EventListener][] =>
       names.map((name) => [name, listener as unknown as EventListener]);
@@ -86,9 +78,9 @@ export class Controllers {
   frame(frame: XRFrame, now: number): void {
     if (now - this.told >= TELL_MS) {
       this.told = now;
-      for (const [source, hold] of this.holds) {
+      for (const [source, { hold, inHand }] of this.held) {
         const X = this.place(source, frame);
-        if (X) this.move(hold, hold.inHand.clone().applyMatrix4(X)); // not tracked just now: it stays where it was
+        if (X) this.holds.move(hold, inHand.clone().applyMatrix4(X)); // not tracked just now: it stays where it was
       }
     }
     if (now - this.pulsed >= PULSE_EVERY_MS) {
@@ -109,49 +101,31 @@ export class Controllers {
 
   private take(source: XRInputSource, frame: XRFrame): void {
     const X = this.place(source, frame);
-    if (!X || this.holds.has(source) || !this.store.canTouch()) return;
+    if (!X || this.held.has(source) || !this.store.canTouch()) return;
     const ahead = new THREE.Vector3(0, 0, -1).transformDirection(X);
     const from = new THREE.Vector3().setFromMatrixPosition(X).addScaledVector(ahead, -BACK_M);
-    const found = this.scene.pickRay(new THREE.Raycaster(from, ahead));
-    const hold = found && this.hold(found, handOf(source));
+    const found = this.pick(new THREE.Raycaster(from, ahead));
+    const hold = found && this.holds.take(found, this.mode(), () => this.held.delete(source), handOf(source));
     if (!hold) return;
-    this.holds.set(source, { ...hold, inHand: found.point.clone().applyMatrix4(X.invert()) });
+    this.held.set(source, { hold, inHand: found.point.clone().applyMatrix4(X.invert()) });
     this.firstGrab();
   }
 
-  private hold(found: Pick, wanted: HandNumber): Omit<Hold, "inHand"> | null {
-    const { body, point } = found;
-    if (found.movable) {
-      const pose = this.scene.pose(body);
-      this.scene.carried.add(body);
-      return { carried: { body, offset: new THREE.Vector3().fromArray(pose).sub(point), quaternion: pose.slice(3) } };
-    }
-    const hand = this.grasps.take(found, this.mode(), wanted) ?? this.grasps.take(found, this.mode());
-    return hand === null ? null : { hand };
-  }
-
-  private move({ hand, carried }: Hold, to: THREE.Vector3): void {
-    if (hand !== undefined) this.grasps.move(hand, to);
-    if (carried) this.put(carried.body, [...to.add(carried.offset).toArray(), ...carried.quaternion]);
-  }
-
   private letGo(source: XRInputSource): void {
-    const hold = this.holds.get(source);
-    this.holds.delete(source);
-    if (hold?.hand !== undefined) this.grasps.release(hold.hand);
-    if (hold?.carried) this.scene.carried.delete(hold.carried.body);
+    const held = this.held.get(source);
+    if (held) this.holds.letGo(held.hold);
   }
 
   private releaseAll(): void {
-    for (const source of [...this.holds.keys()]) this.letGo(source);
+    for (const source of [...this.held.keys()]) this.letGo(source);
   }
 
   private pulse(): void {
     const [frame, hello] = [this.store.get("frame"), this.store.get("hello")];
     if (!frame || !hello) return;
     const forces = shares(frame, hello.hand.force_limit_N);
-    for (const [source, { hand }] of this.holds) {
-      const strength = hand === undefined ? 0 : pulse(forces[hand] ?? 0);
+    for (const [source, { hold }] of this.held) {
+      const strength = hold.hand === null ? 0 : pulse(forces[hold.hand] ?? 0); // each with its own hand's force
       const actuator = source.gamepad?.hapticActuators?.[0] as { pulse?(strength: number, ms: number): Promise<boolean> } | undefined;
       if (strength > 0) actuator?.pulse?.(strength, PULSE_MS).catch(() => undefined);
     }

@@ -181,6 +181,17 @@ test("an obstacle is found to be moved, and not seen, nor counted, while it wait
   expect(bodies.pose(1)).toEqual([1, 0, 0, 1, 0, 0, 0]);
 });
 
+test("a free body that waits far above is not seen, found nor counted; the same height is a place for others", () => {
+  const ball = (name: string, loose: boolean): Body => ({ name, touchable: true, loose, shapes: [SHAPE] });
+  const high = [0, 0, 100, 1, 0, 0, 0];
+  const bodies = make([ball("waits", true), ball("flies", false)], [high, [3, 0, 100, 1, 0, 0, 0]]);
+  expect([...bodies.corners().keys()]).toEqual([1]);
+  expect(bodies.pick(ray([-3, 0, 100], [0, 0, 100]))).toMatchObject({ body: 1 }); // through the one that waits
+  bodies.place([...REST, ...high]); // added
+  expect(bodies.pick(ray([-3, 0, 0], [0, 0, 0]))).toMatchObject({ body: 0, movable: false });
+  expect([...bodies.corners(0).keys()]).toEqual([0]);
+});
+
 test("each mesh is loaded once, is nothing until it has come, and can then be touched; one that fails harms nothing", async () => {
   const part = (mesh: number): Shape => ({ ...SHAPE, kind: "mesh", size: [1, 1, 1], mesh });
   const names = ["a", "b", "c"];

@@ -2,7 +2,6 @@ import * as THREE from "three";
 import { expect, test, vi } from "vitest";
 import type { Frame } from "../src/frame.gen";
 import { arrowLength, Contacts } from "../src/scene/contacts";
-import { pathColor } from "../src/scene/path";
 import { tipAt } from "../src/scene/probe";
 
 vi.mock("../src/dom", () => ({ cssColor: () => "#0000ff", el: () => ({}) }));
@@ -42,15 +41,6 @@ test("a scene without contacts has nothing to draw", () => {
   contacts.build(0);
   expect(contacts.show(frame(0, 0), new THREE.Vector3(), 1)).toBe(0);
   expect(contacts.root.children).toEqual([]);
-});
-
-test("the colour of a path says how near it comes to anything", () => {
-  expect(pathColor(null, "--own")).toBe("--own");
-  expect(pathColor({ clearance_m: {} }, "--own")).toBe("--own");
-  expect(pathColor({ clearance_m: { ball: 0.3, wall: 0.05 } }, "--own")).toBe("--own");
-  expect(pathColor({ clearance_m: { ball: 0.3, wall: 0.01 } }, "--own")).toBe("--warn");
-  expect(pathColor({ clearance_m: { ball: -0.02, wall: 0.01 } }, "--own")).toBe("--alarm");
-  expect(pathColor({ clearance_m: { ball: -1e-5 } }, "--own")).toBe("--warn"); // a touch
 });
 
 test("the tip of a probe stays on the surface while the hand goes in, and leaves it with the hand", () => {

@@ -38,19 +38,19 @@ function setUp() {
   camera.up.set(0, 0, 1);
   camera.lookAt(AT);
   camera.updateMatrixWorld();
-  const where = { x: 40 }; // of the body that is asked for, in pixels
   const body = (x: number): number => (x < 100 ? ARM : x < 200 ? BALL : 0);
-  const scene = {
-    camera, grips: [null, null], carried: new Set<number>(), dark: false, scale: 1,
+  const find = {
+    scale: 1,
     pick: (x: number) => (body(x) ? { body: body(x), point: AT.clone(), normal: new THREE.Vector3(0, -1, 0), movable: body(x) === BALL } : null),
     ray: (x: number) => ({ ray: new THREE.Ray(new THREE.Vector3(), new THREE.Vector3(0.01 * x, 2, 0).normalize()) }),
-    projected: () => ({ x: where.x, y: 0 }),
     pose: () => [0, 2.5, 0.5, 0, 1, 0, 0],
     toBody: (_: number, p: THREE.Vector3) => p.clone(),
     turnToBody: (_: number, p: THREE.Vector3) => p.clone(),
     turnToWorld: (_: number, p: THREE.Vector3) => p.clone(),
     surface: vi.fn(),
-    highlight: () => undefined,
+  };
+  const scene = {
+    camera, find, grips: [null, null], carried: new Set<number>(), look: { dark: false, contacts: false }, highlight: () => undefined,
     invalidate: () => undefined,
   };
   const store = new Store();
@@ -66,7 +66,7 @@ function setUp() {
     listeners.get(kind)!({ ...event, stopPropagation: stop, preventDefault: () => undefined, ...more });
     return passed;
   };
-  return { hand, play, sent, store, scene, where };
+  return { hand, play, sent, store, scene };
 }
 
 test("each of two fingers takes a hand of its own; lifting one keeps the other", () => {
@@ -121,10 +121,10 @@ test("with Shift, or in its mode, a drag presses; otherwise it pulls", () => {
 test("a tip that slips off its body lets go", () => {
   const { play, sent, store, scene } = setUp();
   play("pointerdown", 1, 10, { shiftKey: true });
-  scene.surface.mockReturnValue({ body: ARM, point: AT, normal: new THREE.Vector3(0, -1, 0) });
+  scene.find.surface.mockReturnValue({ body: ARM, point: AT, normal: new THREE.Vector3(0, -1, 0) });
   store.set("frame", {} as never);
   expect(sent.at(-1)).toMatchObject({ type: "hand", kind: "press" });
-  scene.surface.mockReturnValue(null);
+  scene.find.surface.mockReturnValue(null);
   store.set("frame", { tick: 2 } as never);
   expect(sent.at(-1)).toEqual({ type: "release", hand: 0 });
 });
@@ -170,23 +170,14 @@ test("in the dark, hovering tells nothing", () => {
   const mouse = { pointerType: "mouse", buttons: 0 };
   play("pointermove", 1, 10, mouse);
   expect(store.get("hovered")).toBe(ARM);
-  scene.dark = true;
+  scene.look.dark = true;
   play("pointermove", 1, 11, mouse);
   expect(store.get("hovered")).toBe(0);
 });
 
-test("without a pointer a body is taken where it is seen, and moved across and in depth", () => {
-  const { hand, play, sent, where } = setUp();
-  expect(hand.takeBody(ARM)).toBe(true);
-  expect(sent.at(-1)).toMatchObject({ hand: 0, body: ARM, target: AT.toArray() });
-  hand.nudge(10, 0);
-  expect(sent.at(-1)).toMatchObject({ target: [0.5, 2, 0] });
-  hand.nudge(0, 0, -100);
-  expect((sent.at(-1) as { target: number[] }).target[1]).toBeCloseTo(2.12);
-  play("pointerdown", 3, 20); // a finger takes the other hand
-  expect(sent.at(-1)).toMatchObject({ hand: 1 });
-  expect(hand.takeBody(ARM)).toBe(false);
-  hand.release();
-  where.x = 300; // behind something
-  expect(hand.takeBody(ARM)).toBe(false);
+test("who uses the pointer does not use the keyboard", () => {
+  const { play, store } = setUp();
+  store.set("chosen", ARM);
+  play("pointerdown", 1, 300);
+  expect(store.get("chosen")).toBe(0);
 });

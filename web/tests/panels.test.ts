@@ -1,24 +1,23 @@
 import { expect, test } from "vitest";
 import { chosen } from "../src/panels/plots";
-import { compared, gap } from "../src/panels/compare";
+import { compared } from "../src/panels/compare";
 import { STAGES, STAGE_WORDS } from "../src/panels/edit";
 import { Keys, type Pressed } from "../src/panels/keys";
 import { trialData } from "../src/panels/marker";
 import { nextMark } from "../src/panels/marks";
 import { notice } from "../src/panels/notices";
-import { ahead, present, toolAt } from "../src/panels/obstacles";
 import { base64, MOST_BYTES, MOST_FILES, pathOf, worthSending } from "../src/panels/robot_files";
 import { position, valueAt, type Scale } from "../src/panels/slider";
 import { shown } from "../src/panels/theme";
 import { drawing } from "../src/panels/thumbnails";
-import type { Hello, Motion, Status } from "../src/protocol";
+import type { Motion, Status } from "../src/protocol";
 
-const press = (key: string, more: Partial<Pressed> = {}): Pressed => ({ key, ctrlKey: false, metaKey: false, altKey: false, repeat: false, ...more });
+const press = (key: string, more: Partial<Pressed> = {}): Pressed => ({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, repeat: false, ...more });
 
 test("a key does what it is bound to, large or small, unless the browser or the focus needs it", () => {
   const keys = new Keys();
   keys.bind("Time", " ", "play or pause", () => undefined);
-  keys.bind("Time", ".", "one step", () => undefined, true);
+  keys.bind("Time", ".", "one step", () => undefined, { repeats: true });
   keys.bind("Time", "r", "reset", () => undefined);
   keys.bind("Time", "ArrowLeft", "back", () => undefined);
   expect(keys.meant(press("R"), "none")?.words).toBe("reset");
@@ -34,12 +33,33 @@ test("a key does what it is bound to, large or small, unless the browser or the 
   expect(() => keys.bind("View", "r", "another", () => undefined)).toThrow("taken");
 });
 
+test("a key means one thing at a time, and in the scene only what no control needs", () => {
+  const keys = new Keys();
+  let holding = false;
+  const inScene = { repeats: true, inScene: true };
+  keys.bind("Touch", "ArrowLeft", "choose", () => undefined, { ...inScene, when: () => !holding });
+  keys.bind("Touch", "ArrowLeft", "move", () => undefined, { ...inScene, when: () => holding });
+  keys.bind("Touch", "Shift+ArrowLeft", "move finely", () => undefined, { ...inScene, when: () => holding });
+  keys.bind("Touch", "Enter", "take", () => undefined, { inScene: true });
+  expect(() => keys.bind("View", "ArrowLeft", "always", () => undefined)).toThrow("taken");
+  expect(keys.meant(press("ArrowLeft"), "none")?.words).toBe("choose");
+  expect(keys.meant(press("ArrowLeft", { shiftKey: true }), "none")).toBeNull();
+  holding = true;
+  expect(keys.meant(press("ArrowLeft", { repeat: true }), "none")?.words).toBe("move");
+  expect(keys.meant(press("ArrowLeft", { shiftKey: true }), "none")?.words).toBe("move finely");
+  expect(keys.meant(press("ArrowLeft"), "button")).toBeNull();
+  expect(keys.meant(press("Enter"), "button")).toBeNull(); // presses the button
+  expect(keys.meant(press("Enter"), "none")?.words).toBe("take");
+});
+
 test("the help lists each thing once, with all its keys", () => {
   const keys = new Keys();
   for (const key of ["?", "h"]) keys.bind("View", key, "help", () => undefined);
   keys.bind("Time", " ", "play", () => undefined);
   expect(keys.list("View")).toEqual([[["?", "H"], "help"]]);
   expect(keys.list("Time")).toEqual([[["Space"], "play"]]);
+  for (const key of ["ArrowUp", "ArrowDown"]) keys.bind("Touch", key, "choose", () => undefined, { name: "arrows" });
+  expect(keys.list("Touch")).toEqual([[["arrows"], "choose"]]);
 });
 
 const SCALES: Scale[] = [
@@ -120,30 +140,10 @@ test("before and after side by side: a larger gap is better, a smaller one worse
   expect(lines["gap to wall"]!.better).toBe(false);
   expect(lines["gap to ball"]!.better).toBeNull();
   expect(lines["gap to late"]).toEqual({ before: "–", after: "300 mm", better: null });
-  expect(gap(0)).toBe("0.0 mm");
 });
 
 test("every stage has words", () => {
   expect(Object.keys(STAGE_WORDS)).toEqual([...STAGES]);
-});
-
-const body = (name: string, more = {}): Hello["bodies"][number] => ({ name, touchable: false, shapes: [], ...more });
-const hello = { bodies: [body("world"), body("tool"), body("box", { movable: true }), body("spare", { movable: true, spare: true })], tool: "tool" } as unknown as Hello;
-const pose = [0, 0, 0, 1, 0, 0, 0, 0.5, 0.1, 0.7, 1, 0, 0, 0, 0.4, 0, 0.2, 1, 0, 0, 0, 0, 0, -100, 1, 0, 0, 0];
-
-test("obstacles that wait far below are not there", () => {
-  expect(present(hello, pose)).toEqual(["box"]);
-  expect(toolAt(hello, pose)).toEqual([0.5, 0.1, 0.7]);
-  expect(toolAt({ ...hello, tool: null }, pose)).toBeNull();
-});
-
-test("an obstacle is put on the path ahead of the tool, a quarter of a metre from it", () => {
-  const path: [number, number, number][] = Array.from({ length: 11 }, (_, i) => [0.5, -0.5 + 0.1 * i, 0.7]);
-  const distance = (p: number[]): number => Math.hypot(p[0]! - 0.5, p[1]! - 0.1, p[2]! - 0.7);
-  expect(ahead([0.5, 0.1, 0.7], path)[1]).toBeCloseTo(0.4);
-  expect(ahead([0.5, 0.5, 0.7], path)[1]).toBeCloseTo(0.2); // at its end: back along it
-  expect(distance(ahead([0.5, 0.1, 0.7], []))).toBeCloseTo(0.25); // no path: outward
-  expect(ahead([0, 0, 1], [])).toEqual([0.25, 0, 1]);
 });
 
 test("markers before and after now, whichever order they came in", () => {

@@ -110,3 +110,12 @@ test("after a pause a body is where it is, at once", () => {
   tween.sample(5000);
   expect(tween.shown[0]).toBe(5);
 });
+
+test("a body that was added or put back is there at once, and not half way", () => {
+  const tween = new PoseTween(1);
+  const high = Float64Array.from([0, 0, 100, 1, 0, 0, 0]);
+  for (let k = 0; k <= 4; k++) tween.push(high, 16 * k);
+  tween.push(pose(1, [1, 0, 0, 0]), 80);
+  tween.sample(88);
+  expect(Array.from(tween.shown.subarray(0, 3))).toEqual([1, 0, 0]);
+});

@@ -2,6 +2,7 @@ import * as THREE from "three";
 import { expect, test, vi } from "vitest";
 import type { Frame } from "../src/frame.gen";
 import { Grasps, type Scene } from "../src/grasp";
+import { Holds } from "../src/hold";
 import type { ClientMessage, Hello } from "../src/protocol";
 import { motors, Rumble } from "../src/rumble";
 import type { Pick } from "../src/scene/bodies";
@@ -39,9 +40,12 @@ function setUp() {
   const same = (_: number, p: THREE.Vector3): THREE.Vector3 => p.clone();
   const scene: Scene = { scale: 1, toBody: same, turnToBody: same, turnToWorld: same, surface: () => null };
   const grasps = new Grasps(store, (message) => sent.push(message), scene, () => undefined);
-  const controllers = new Controllers(
-    { pickRay, carried: obstacle.carried, pose: () => [0, 2.2, 0.5, 0, 0, 1, 0] }, grasps, store, () => undefined, () => "pull", obstacle.put,
-  );
+  const carriage = { carried: obstacle.carried, find: { pose: () => [0, 2.2, 0.5, 0, 0, 1, 0] }, highlight: () => undefined };
+  const holds = new Holds(carriage, grasps, (message) => {
+    if (message.type === "event") obstacle.put(message.body, message.placement);
+    else sent.push(message);
+  });
+  const controllers = new Controllers(pickRay, holds, store, () => undefined);
   // y of the headset is z of the world; ahead (-z) is y.
   const origin = new THREE.Matrix4().makeRotationX(Math.PI / 2);
   controllers.begin(session as unknown as XRSession, {} as XRReferenceSpace, origin);

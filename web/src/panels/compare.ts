@@ -1,5 +1,6 @@
 // A plan and what became of it, in numbers side by side.
 
+import { millimetres } from "../clearance";
 import type { Motion } from "../protocol";
 import { plain } from "../words";
 
@@ -11,12 +12,6 @@ export interface Line {
 }
 
 const NOTICE_M = 0.0005; // gaps that differ by less are the same to a person
-
-/** A gap in millimetres; below zero it is an overlap, and said so. */
-export function gap(metres: number): string {
-  const mm = plain(Math.abs(1000 * metres), Math.abs(metres) < 0.01 ? 1 : 0);
-  return metres < 0 ? `${mm} mm inside` : `${mm} mm`;
-}
 
 /** Duration, fastest joint, and the smallest gap to each obstacle. */
 export function compared(plan: Motion, motion: Motion): Line[] {
@@ -33,8 +28,8 @@ export function compared(plan: Motion, motion: Motion): Line[] {
     const same = !both || Math.abs(after - before) < NOTICE_M;
     lines.push({
       name: `gap to ${name}`,
-      before: before === undefined ? "–" : gap(before),
-      after: after === undefined ? "–" : gap(after),
+      before: before === undefined ? "–" : millimetres(before),
+      after: after === undefined ? "–" : millimetres(after),
       better: same ? null : after > before,
     });
   }

@@ -1,4 +1,5 @@
-// How to touch, what the world is like, and how it is shown. All of it can be put back; the servo has the last word.
+// How to touch, what the world is like, and how it is shown. All of it can be put back. Gravity and friction are shown as
+// the servo has them: another page, or a program, may have changed them.
 
 import type { Connection } from "../connection";
 import { el } from "../dom";
@@ -73,8 +74,12 @@ export class Controls {
       if (!hello) return;
       this.root.classList.toggle("replay", hello.mode === "replay");
       if (hello.scene !== this.scene) this.begin(hello.hand.stiffness_N_m);
-      else this.again();
       this.scene = hello.scene;
+    });
+    store.on("frame", (frame) => {
+      if (!frame) return;
+      this.gravity.tell(frame.gravity);
+      this.friction.tell(frame.friction);
     });
   }
 
@@ -82,16 +87,11 @@ export class Controls {
     this.store.set("touch", { ...this.store.get("touch"), ...change });
   }
 
-  /** A scene begins with its own stiffness, gravity and friction. */
+  /** Another scene has its own stiffness; gravity and friction come with its frames. */
   private begin(stiffness_N_m: number): void {
     this.stiffness.begin(stiffness_N_m);
     for (const slider of [this.damping, this.gravity, this.friction]) slider.begin();
     this.store.set("touch", { ...USUAL_TOUCH, mode: this.store.get("touch").mode });
-  }
-
-  /** The same scene came back, perhaps with another servo: what was chosen still holds. */
-  private again(): void {
-    for (const slider of [this.gravity, this.friction]) if (!slider.isUsual) slider.put(slider.value);
   }
 }
 

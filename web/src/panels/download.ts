@@ -1,9 +1,9 @@
-// A text as a file to save.
+// A text, or bytes, as a file to save.
 
 import { el } from "../dom";
 
-export function offer(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+export function offer(name: string, content: string | Blob): void {
+  const address = URL.createObjectURL(typeof content === "string" ? new Blob([content], { type: "text/plain" }) : content);
   const link = el("a", { href: address, download: name, hidden: true });
   document.body.append(link);
   link.click();

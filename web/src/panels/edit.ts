@@ -1,4 +1,4 @@
-// A plan that is touched: what stage it is in, then compare, keep, discard, replay, download; and the obstacles.
+// A plan that is touched: what stage it is in, then compare, keep, discard, replay, download; and what stands in its way.
 
 import type { Connection } from "../connection";
 import { el } from "../dom";
@@ -8,8 +8,9 @@ import { button } from "./button";
 import { compared } from "./compare";
 import { offer } from "./download";
 import type { Keys } from "./keys";
+import { pathLegend } from "./legend";
 import { MODE_LINES, modeName } from "./modes";
-import { Obstacles, type Middle } from "./obstacles";
+import { Things, type FreePlace } from "./things";
 
 export const STAGES = ["planned", "touched", "edited", "ended"] as const;
 
@@ -42,7 +43,8 @@ export class Edit {
   private readonly format: HTMLSelectElement;
   private readonly which: HTMLSelectElement;
   private readonly buttons: Record<"compare" | "keep" | "discard" | "replay" | "download", HTMLButtonElement>;
-  private readonly obstacles: Obstacles;
+  private readonly things: Things;
+  private readonly title = el("h2", {}, "Plan");
   private at = -1; // stage shown
   private kept: Motion | null = null; // the plan, if it is a motion that was kept
   private busy = false;
@@ -51,7 +53,7 @@ export class Edit {
     store: Store,
     private readonly connection: Connection,
     keys: Keys,
-    middle: Middle,
+    freePlace: FreePlace,
     private readonly showPaths: ShowPaths,
   ) {
     const make = (words: string, key: string, title: string, act: () => void): HTMLButtonElement =>
@@ -71,7 +73,7 @@ export class Edit {
     });
     this.format = el("select", { "aria-label": "format of the file" }, ...Object.entries(FORMATS).map(([value, words]) => el("option", { value }, words)));
     this.which = el("select", { "aria-label": "which trajectory" }, el("option", { value: "motion" }, "Motion"), el("option", { value: "plan" }, "Plan"));
-    this.obstacles = new Obstacles(store, connection, keys, middle, (why) => this.say(why));
+    this.things = new Things(store, connection, keys, freePlace, (why) => this.say(why));
     this.planned = el(
       "div",
       { class: "sections" },
@@ -81,10 +83,10 @@ export class Edit {
     );
     this.root = el(
       "aside",
-      { class: "card panel edit", id: "edit", "aria-label": "plan and edit" },
-      el("h2", {}, "Plan"),
+      { class: "card panel edit", id: "edit", "aria-label": "plan, obstacles, bodies" },
+      this.title,
       this.planned,
-      this.obstacles.root,
+      this.things.root,
       this.line,
     );
     keys.bind("Scene and plan", "m", "what a touch does to the plan", () => this.nextMode());
@@ -99,9 +101,9 @@ export class Edit {
     });
   }
 
-  /** Whether there is anything to do here: something planned, or obstacles. */
+  /** Whether there is anything to do here: something planned, or to be added. */
   get useful(): boolean {
-    return this.available || !this.obstacles.root.hidden;
+    return this.available || !this.things.root.hidden;
   }
 
   private get available(): boolean {
@@ -111,6 +113,8 @@ export class Edit {
   private begin(modes: string[]): void {
     this.mode.replaceChildren(...modes.map((mode) => el("option", { value: mode }, modeName(mode))));
     this.planned.hidden = modes.length === 0;
+    this.title.textContent = modes.length === 0 ? this.things.heading.textContent : "Plan";
+    this.things.heading.hidden = modes.length === 0; // the panel's own says it
     this.modeLine.textContent = "";
     this.at = -1;
     this.kept = null;
@@ -203,7 +207,7 @@ export class Edit {
       return [el("p", {}, `Wrong with ${title}:`), el("ul", { class: "wrong" }, ...lines.map((line) => el("li", {}, line)))];
     };
     const table = el("table", {}, el("thead", {}, head), el("tbody", {}, ...rows));
-    this.table.replaceChildren(table, ...wrong("the plan", plan.wrong), ...wrong("the motion", motion.wrong));
+    this.table.replaceChildren(table, pathLegend(plan, motion), ...wrong("the plan", plan.wrong), ...wrong("the motion", motion.wrong));
     this.table.hidden = false;
   }
 

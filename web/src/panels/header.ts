@@ -14,6 +14,7 @@ const REFRESH_MS = 500;
 
 export interface Doors {
   scenes: () => void;
+  experiments: () => void;
   help: () => void;
 }
 
@@ -21,6 +22,7 @@ export class Header {
   readonly root: HTMLElement;
   private readonly title = el("h1");
   private readonly scenes: HTMLButtonElement;
+  private readonly experiments: HTMLButtonElement;
   private readonly line = el("span", { class: "health-text" });
   private readonly health: HTMLDetailsElement;
   private readonly summary = el("p", { class: "in-words" });
@@ -45,11 +47,12 @@ export class Header {
       el("summary", { title: "How well the servo keeps its rate (I)" }, el("i", { class: "dot" }), this.line),
       el("div", { class: "card counters" }, this.summary, this.bars, table, note),
     );
-    const door = (icon: "scenes" | "help", words: string, title: string, key: string): HTMLButtonElement =>
+    const door = (icon: keyof Doors, words: string, title: string, key: string): HTMLButtonElement =>
       button({ icon, words, title, key, class: "door", data: { action: icon } }, doors[icon]);
     this.scenes = door("scenes", "Scenes", "Choose a scene", "S");
     const brand = el("div", { class: "brand", html: `<img src="./favicon.svg" alt="" width="22" height="22" />palpate` });
-    brand.append(this.scenes, door("help", "Help", "Keys and gestures", "?"));
+    this.experiments = door("experiments", "Experiments", "Experiments: run them, see their figures", "O");
+    brand.append(this.scenes, this.experiments, door("help", "Help", "Keys and gestures", "?"));
     this.root = el("header", {}, brand, this.title, this.health, this.devices);
     keys.bind("View", "i", "how well the servo keeps its rate", () => (this.health.open = !this.health.open));
     window.addEventListener("pointerdown", (event) => {
@@ -59,6 +62,7 @@ export class Header {
       this.meter = new HealthMeter();
       this.title.textContent = hello?.title ?? "";
       this.scenes.hidden = hello?.mode !== "live" || (hello.scenes ?? []).length === 0;
+      this.experiments.hidden = hello?.mode !== "live";
       const devices = hello?.devices ?? [];
       this.devices.replaceChildren(...devices.map(() => el("li", {}, el("i", { class: "dot" }), el("span"))));
       document.documentElement.style.setProperty("--devices", String(devices.length)); // notices make room for them
@@ -66,6 +70,11 @@ export class Header {
       document.title = hello ? `${hello.title} · palpate` : "palpate";
     });
     store.on("frame", (frame) => frame && this.refresh());
+  }
+
+  /** An experiment runs, or none does. */
+  experimenting(running: boolean): void {
+    this.experiments.classList.toggle("working", running);
   }
 
   private refresh(): void {

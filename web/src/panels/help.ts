@@ -4,15 +4,18 @@ import { el } from "../dom";
 import { dialog } from "./dialog";
 import { GROUPS, type Keys } from "./keys";
 
+/** What is done without a mouse, before the keys themselves. */
+const KEYBOARD =
+  "Without a mouse: Tab goes from the scene to every button and slider. In the scene, arrows choose a body and Enter " +
+  "takes it; then arrows move the hand, and Enter lets go.";
+
 const GESTURES: [string, string][] = [
   ["drag a body", "pull it, or press on it; a second finger is a second hand"],
   ["Shift + drag", "press, while in pull mode"],
   ["wheel while dragging", "farther away, or nearer"],
-  ["Esc", "let go"],
   ["drag an obstacle", "move it"],
   ["drag the background", "turn the view; right button or two fingers move it, the wheel comes nearer"],
   ["drag in a plot", "look at that time closely"],
-  ["Tab, arrows", "every button and slider without a mouse"],
 ];
 
 export class Help {
@@ -27,7 +30,8 @@ export class Help {
       pairs.flatMap(([keys, words]) => [el("dt", {}, ...keys.map((key) => el("kbd", {}, key))), el("dd", {}, words)]);
     const part = (title: string, pairs: [string[], string][]): HTMLElement => el("section", {}, el("h3", {}, title), el("dl", {}, ...rows(pairs)));
     const keys = GROUPS.map((group) => part(group, this.keys.list(group)));
-    this.root.body.replaceChildren(el("div", { class: "help" }, part("With the pointer", GESTURES.map(([gesture, words]) => [[gesture], words])), ...keys));
+    const pointer = part("With the pointer", GESTURES.map(([gesture, words]) => [[gesture], words]));
+    this.root.body.replaceChildren(el("p", { class: "note" }, KEYBOARD), el("div", { class: "help" }, pointer, ...keys));
     this.root.open();
   }
 }

@@ -14,6 +14,7 @@ export const ICONS = {
   edit: icon('<path d="M3 15c3-9 6 3 9-6"/><path d="M12.2 9 15.4 4.4l1.9 1.3-3.2 4.6-2.3.7z"/>'),
   scenes: icon('<rect x="3" y="3.5" width="6" height="5.5" rx="1.2"/><rect x="11" y="3.5" width="6" height="5.5" rx="1.2"/><rect x="3" y="11" width="6" height="5.5" rx="1.2"/><rect x="11" y="11" width="6" height="5.5" rx="1.2"/>'),
   help: icon('<circle cx="10" cy="10" r="7.2"/><path d="M7.9 7.8a2.2 2.2 0 1 1 3.2 2c-.8.4-1.1.9-1.1 1.6"/><path d="M10 14.1v.1" stroke-width="2.2"/>'),
+  experiments: icon('<path d="M8 3.5v5L4 15.2a.9.9 0 0 0 .8 1.3h10.4a.9.9 0 0 0 .8-1.3L12 8.5v-5M6.8 3.5h6.4M6 12.5h8"/>'),
   close: icon('<path d="M5 5l10 10M15 5 5 15"/>'),
   bin: icon('<path d="M4 6h12M8 6V4h4v2M5.5 6l.8 10.5h7.4L14.5 6M8.5 9v5M11.5 9v5"/>'),
   pull: icon('<path d="M3 16.5 8 12"/><circle cx="9.5" cy="10.5" r="2"/><path d="M11 9l5.5-5.5M12.5 3.5h4v4"/>'),

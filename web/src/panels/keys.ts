@@ -1,14 +1,17 @@
 // Every key of the page, in one table: who owns a control binds its key here, and the help lists what is bound.
 
 export interface Key {
-  key: string; // as KeyboardEvent.key, letters small
+  key: string; // as KeyboardEvent.key, letters small; "Shift+" before a key that has a name
   words: string; // what it does
   group: Group;
-  repeats?: boolean; // while it is held down
   act: () => void;
+  repeats?: boolean; // while it is held down
+  when?: () => boolean; // it means something only then: two may share a key
+  inScene?: boolean; // and only while no button, field or slider has the focus
+  name?: string; // in the help, if not its own: one for all arrows, say
 }
 
-export const GROUPS = ["Time", "Touch", "View", "Plots", "Scene and plan"] as const;
+export const GROUPS = ["Touch", "Time", "View", "Plots", "Scene and plan"] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** The part of a keyboard event that decides. */
@@ -17,6 +20,7 @@ export interface Pressed {
   ctrlKey: boolean;
   metaKey: boolean;
   altKey: boolean;
+  shiftKey: boolean;
   repeat: boolean;
 }
 
@@ -24,31 +28,32 @@ export interface Pressed {
 export type Focus = "typing" | "sliding" | "choosing" | "button" | "none";
 
 export class Keys {
-  private readonly bound = new Map<string, Key>();
+  private readonly bound: Key[] = [];
 
-  bind(group: Group, key: string, words: string, act: () => void, repeats = false): void {
-    if (this.bound.has(key)) throw new Error(`the key ${key} is taken`);
-    this.bound.set(key, { key, words, group, act, repeats });
+  bind(group: Group, key: string, words: string, act: () => void, how: Pick<Key, "repeats" | "when" | "inScene" | "name"> = {}): void {
+    if (this.bound.some((other) => other.key === key && !(other.when && how.when))) throw new Error(`the key ${key} is taken`);
+    this.bound.push({ key, words, group, act, ...how });
   }
 
   /** The key that is meant, unless the focused control needs it. */
   meant(pressed: Pressed, focus: Focus): Key | null {
     if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return null;
-    const key = this.bound.get(pressed.key.length === 1 ? pressed.key.toLowerCase() : pressed.key);
+    const name = pressed.key.length === 1 ? pressed.key.toLowerCase() : `${pressed.shiftKey ? "Shift+" : ""}${pressed.key}`;
+    const key = this.bound.find((bound) => bound.key === name && (bound.when?.() ?? true));
     if (!key || (pressed.repeat && !key.repeats)) return null;
     if (focus === "typing" || focus === "choosing") return null; // a list is searched by letters
     if (focus === "sliding" && key.key.startsWith("Arrow")) return null;
     if (focus === "button" && key.key === " ") return null; // it presses the button
-    return key;
+    return key.inScene && focus !== "none" ? null : key;
   }
 
   /** What can be done, each with the keys that do it. */
   list(group: Group): [string[], string][] {
     const words = new Map<string, string[]>();
-    for (const key of this.bound.values()) {
-      if (key.group === group) words.set(key.words, [...(words.get(key.words) ?? []), keyName(key.key)]);
+    for (const key of this.bound) {
+      if (key.group === group) words.set(key.words, [...(words.get(key.words) ?? []), key.name ?? keyName(key.key)]);
     }
-    return [...words].map(([what, keys]) => [keys, what]);
+    return [...words].map(([what, keys]) => [[...new Set(keys)], what]);
   }
 
   listen(): void {
@@ -67,10 +72,13 @@ function focusOf(target: EventTarget | null): Focus {
   if (target.matches("select")) return "choosing";
   if (target.matches("input[type=range]")) return "sliding";
   if (target.matches("input:not([type=checkbox], [type=radio]), textarea")) return "typing";
-  return target.matches("button, summary, input") ? "button" : "none";
+  return target.matches("button, summary, input, a") ? "button" : "none";
 }
 
-const NAMES: Record<string, string> = { " ": "Space", ArrowLeft: "←", ArrowRight: "→", "-": "−" };
+const NAMES: Record<string, string> = {
+  " ": "Space", "-": "−", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", PageUp: "Page up", PageDown: "Page down",
+  Enter: "Enter", Escape: "Esc",
+};
 
 /** A key as it is printed on a keyboard. */
 export function keyName(key: string): string {

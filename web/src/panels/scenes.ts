@@ -101,5 +101,6 @@ export class Scenes {
   private say(text: string, wrong = false): void {
     this.line.textContent = text;
     this.line.classList.toggle("wrong", wrong);
+    if (text) this.line.scrollIntoView({ block: "nearest" }); // the cards are longer than most screens
   }
 }

@@ -1,7 +1,8 @@
-// A slider with its number, its unit, and a button back to what is usual.
+// A slider with its number, its unit, and a button back to what is usual. It may show what frames tell.
 
 import { el } from "../dom";
 import { button } from "./button";
+import { Wished } from "./wished";
 
 export interface Scale {
   least: number;
@@ -32,6 +33,7 @@ export class Slider {
   private readonly input: HTMLInputElement;
   private readonly now = el("output");
   private readonly back: HTMLButtonElement;
+  private readonly wished = new Wished();
 
   constructor(
     name: string,
@@ -44,6 +46,10 @@ export class Slider {
     this.input = el("input", {
       type: "range", min: 0, max: scale.steps, step: 1, "aria-label": name,
       oninput: () => this.put(valueAt(this.input.valueAsNumber, this.scale)),
+      onpointerdown: () => this.wished.grip(true),
+      onpointerup: () => this.wished.grip(false),
+      onpointercancel: () => this.wished.grip(false),
+      onlostpointercapture: () => this.wished.grip(false),
     });
     this.back = button({ title: `${name}: back to the usual value`, icon: "reset", class: "quiet back" }, () => this.put(this.scale.usual));
     this.root = el("div", { class: "slider", title: about }, el("span", { class: "name" }, name), this.now, this.back, this.input);
@@ -58,10 +64,19 @@ export class Slider {
   begin(usual = this.scale.usual): void {
     this.scale = { ...this.scale, usual };
     this.value = usual;
+    this.wished.forget();
+    this.show();
+  }
+
+  /** The servo has this value: it is shown, unless a person is about to change it. */
+  tell(value: number): void {
+    if (!this.wished.hears(value) || value === this.value) return;
+    this.value = value;
     this.show();
   }
 
   put(value: number): void {
+    this.wished.want(value);
     this.value = value;
     this.show();
     this.changed(value);

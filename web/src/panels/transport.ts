@@ -8,8 +8,8 @@ import { Choice } from "./choice";
 import { ICONS } from "./icons";
 import type { Keys } from "./keys";
 import { Marks } from "./marks";
+import { Speed } from "./speed";
 
-const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const SEEK_STEP_S = 1;
 
 const MODE_WORDS: Record<Touch["mode"], [string, string]> = {
@@ -27,16 +27,15 @@ export interface Extra {
 export class Transport {
   readonly root: HTMLElement;
   private readonly play: HTMLButtonElement;
-  private readonly clock = el("output", { class: "clock", "aria-label": "simulated time" });
+  private readonly clock = el("output", { class: "clock", role: "timer", "aria-live": "off", "aria-label": "simulated time" }); // not read out all the time
   private readonly scrub: HTMLInputElement;
   private readonly marks: Marks;
-  private readonly speed: HTMLSelectElement;
+  private readonly speed: Speed;
   private readonly panelButtons = el("div", { class: "bar" });
   private readonly there = new Set<PanelName>();
   private readonly panels: Record<PanelName, HTMLButtonElement>;
   private scrubbing = false;
   private running = false;
-  private scene = "";
 
   constructor(
     private readonly store: Store,
@@ -53,22 +52,18 @@ export class Transport {
       onchange: () => (this.scrubbing = false),
     });
     this.marks = new Marks((time_s) => this.seek(time_s));
-    this.speed = el(
-      "select",
-      { class: "speed", title: "Speed ([ slower, ] faster)", "aria-label": "speed", onchange: () => this.connection.event("speed", Number(this.speed.value)) },
-      ...SPEEDS.map((s) => el("option", { value: s, selected: s === 1 }, `${s}×`)),
-    );
+    this.speed = new Speed((speed) => this.connection.event("speed", speed));
     const touch = new Choice<Touch["mode"]>(
       "what a drag does", ["pull", "press"], (mode) => MODE_WORDS[mode][0], (mode) => this.touchBy(mode), (mode) => MODE_WORDS[mode][1],
     );
     touch.root.classList.add("live-only");
     store.on("touch", ({ mode }) => touch.show(mode));
     const panel = (name: PanelName, label: string, key: string): HTMLButtonElement => this.button(name, label, key, () => extra.toggle(name));
-    this.panels = { edit: panel("edit", "Plan and edit", "E"), controls: panel("controls", "Controls", "C"), plots: panel("plots", "Plots", "P") };
+    this.panels = { edit: panel("edit", "Plan, obstacles, bodies", "E"), controls: panel("controls", "Controls", "C"), plots: panel("plots", "Plots", "P") };
     this.root = el(
       "nav",
       { class: "transport card", "aria-label": "simulation" },
-      el("div", { class: "bar" }, this.clock, el("div", { class: "timeline" }, this.scrub, this.marks.root), this.speed, touch.root),
+      el("div", { class: "bar" }, this.clock, el("div", { class: "timeline" }, this.scrub, this.marks.root), this.speed.root, touch.root),
       el("span", { class: "rule" }),
       el(
         "div",
@@ -86,11 +81,13 @@ export class Transport {
       this.root.classList.toggle("replay", replay);
       this.scrub.max = String(hello?.duration_s ?? 1);
       this.marks.show(hello?.marks ?? [], hello?.duration_s ?? 1);
-      if (hello && hello.scene === this.scene && this.speed.value !== "1") this.connection.event("speed", Number(this.speed.value)); // perhaps another servo
-      else this.speed.value = "1";
-      this.scene = hello?.scene ?? "";
+      this.speed.begin();
     });
-    store.on("frame", (frame) => frame && this.show(frame.time_s, frame.state === STATES.RUNNING));
+    store.on("frame", (frame) => {
+      if (!frame) return;
+      this.show(frame.time_s, frame.state === STATES.RUNNING);
+      this.speed.tell(frame.speed);
+    });
     store.on("connection", (connection) => this.root.classList.toggle("off", connection !== "open"));
   }
 
@@ -107,17 +104,18 @@ export class Transport {
   private bind(keys: Keys, extra: Extra): void {
     const replay = (): boolean => this.store.get("hello")?.mode === "replay";
     keys.bind("Time", " ", "play or pause", () => this.toggle());
-    keys.bind("Time", ".", "one step", () => this.step(), true);
+    keys.bind("Time", ".", "one step", () => this.step(), { repeats: true });
     keys.bind("Time", "r", "reset: back to the beginning", () => this.connection.event("reset"));
-    keys.bind("Time", "[", "slower", () => this.faster(-1));
-    keys.bind("Time", "]", "faster", () => this.faster(1));
-    keys.bind("Time", "ArrowLeft", "in a recording: a second back", () => replay() && this.seek(this.now() - SEEK_STEP_S), true);
-    keys.bind("Time", "ArrowRight", "in a recording: a second on", () => replay() && this.seek(this.now() + SEEK_STEP_S), true);
+    keys.bind("Time", "[", "slower", () => this.speed.step(false));
+    keys.bind("Time", "]", "faster", () => this.speed.step(true));
+    const seeking = { repeats: true, when: replay };
+    keys.bind("Time", "ArrowLeft", "in a recording: a second back", () => this.seek(this.now() - SEEK_STEP_S), seeking);
+    keys.bind("Time", "ArrowRight", "in a recording: a second on", () => this.seek(this.now() + SEEK_STEP_S), seeking);
     this.marks.bind(keys, () => this.now());
     keys.bind("View", "f", "fit the view", extra.fit);
     keys.bind("Touch", "t", "pull or press", () => this.touchBy(this.store.get("touch").mode === "pull" ? "press" : "pull"));
     keys.bind("Touch", "c", "controls", () => extra.toggle("controls"));
-    keys.bind("Scene and plan", "e", "plan and edit", () => extra.toggle("edit"));
+    keys.bind("Scene and plan", "e", "plan, obstacles, bodies", () => extra.toggle("edit"));
     keys.bind("Plots", "p", "plots", () => extra.toggle("plots"));
   }
 
@@ -145,13 +143,6 @@ export class Transport {
   private step(): void {
     if (this.running) this.connection.event("pause"); // a step is of a world that stands
     this.connection.event("step");
-  }
-
-  private faster(by: number): void {
-    const next = Math.min(SPEEDS.length - 1, Math.max(0, this.speed.selectedIndex + by));
-    if (next === this.speed.selectedIndex) return;
-    this.speed.selectedIndex = next;
-    this.connection.event("speed", SPEEDS[next]);
   }
 
   private seek(time_s: number): void {

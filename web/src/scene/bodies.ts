@@ -1,16 +1,16 @@
 // The bodies of a scene: made from the hello, moved by frames, picked by a ray.
 // All solids of one geometry are one mesh with many instances: hundreds of bodies are a handful of draw calls.
-// Meshes come later, when they have been loaded. A body far below waits there to be added, and is not seen.
+// Meshes come later, when they have been loaded. A body that waits to be added (parked.ts) is not seen.
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
+import { isParked } from "../parked";
 import type { Hello, Shape } from "../protocol";
 import { loadMesh } from "./meshes";
 import { Planes } from "./planes";
 import type { Quality } from "./quality";
 import { material, paint, placement, unit, type Unit } from "./shapes";
 
-const PARKED_M = -50; // a body below this height waits to be added
 const SPECK = new THREE.Matrix4().makeScale(1e-9, 1e-9, 1e-9); // of what is not seen; not zero: rays need an inverse
 
 export interface Pick {
@@ -108,7 +108,7 @@ export class Bodies {
     this.frames.forEach((frame, i) => {
       const at = 7 * i;
       frame.compose(p.set(pose[at]!, pose[at + 1]!, pose[at + 2]!), q.set(pose[at + 4]!, pose[at + 5]!, pose[at + 6]!, pose[at + 3]!), one);
-      this.parked[i] = pose[at + 2]! < PARKED_M;
+      this.parked[i] = isParked(this.hello.bodies[i], pose[at + 2]!);
     });
     for (const batch of this.batches) this.arrange(batch);
     this.planes.place(this.frames);
@@ -134,7 +134,8 @@ export class Bodies {
 
   /** What a ray meets first, if that can be touched or moved. */
   pick(ray: THREE.Raycaster): Pick | null {
-    const hit = ray.intersectObjects([...this.batches.map(({ mesh }) => mesh), ...this.planes.fronts()], false)[0];
+    const hits = ray.intersectObjects([...this.batches.map(({ mesh }) => mesh), ...this.planes.fronts()], false);
+    const hit = hits.find((one) => !this.parked[this.instance(one)?.body ?? 0]);
     const found = hit ? this.understand(hit) : null;
     return found && (this.touchable(found.body) || found.movable) ? found : null;
   }
@@ -149,9 +150,13 @@ export class Bodies {
     return null;
   }
 
+  private instance(hit: THREE.Intersection): Instance | undefined {
+    return this.batches.find(({ mesh }) => mesh === hit.object)?.instances[hit.instanceId ?? -1];
+  }
+
   /** Which body a ray has met; null for a plane, and for what waits to be added. */
   private understand(hit: THREE.Intersection): Pick | null {
-    const instance = this.batches.find(({ mesh }) => mesh === hit.object)?.instances[hit.instanceId ?? -1];
+    const instance = this.instance(hit);
     if (!instance || this.parked[instance.body]) return null;
     const { body, inBody } = instance;
     const X = new THREE.Matrix4().multiplyMatrices(this.frames[body]!, inBody);
@@ -185,13 +190,13 @@ export class Bodies {
     return direction.clone().transformDirection(this.frames[body]!);
   }
 
-  /** Corners of the boxes around the solids of each body that has any, world; planes reach everywhere and have none. */
-  corners(): Map<number, THREE.Vector3[]> {
+  /** Corners of the boxes around the solids of each body that has any, or of one, world; planes reach everywhere and have none. */
+  corners(only?: number): Map<number, THREE.Vector3[]> {
     const found = new Map<number, THREE.Vector3[]>();
     for (const { mesh, instances } of this.batches) {
       const { min, max } = mesh.geometry.boundingBox!;
       for (const { body, inBody } of instances) {
-        if (this.parked[body]) continue;
+        if (this.parked[body] || (only !== undefined && body !== only)) continue;
         const X = new THREE.Matrix4().multiplyMatrices(this.frames[body]!, inBody);
         const list = found.get(body) ?? [];
         for (const x of [min.x, max.x]) for (const y of [min.y, max.y]) for (const z of [min.z, max.z]) list.push(new THREE.Vector3(x, y, z).applyMatrix4(X));
@@ -203,7 +208,7 @@ export class Bodies {
 
   /** The middle of what is seen of a body, world. */
   center(body: number): THREE.Vector3 {
-    const corners = this.corners().get(body);
+    const corners = this.corners(body).get(body);
     if (!corners) return new THREE.Vector3().setFromMatrixPosition(this.frames[body]!);
     return new THREE.Box3().setFromPoints(corners).getCenter(new THREE.Vector3());
   }

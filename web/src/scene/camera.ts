@@ -156,12 +156,13 @@ export class CameraRig {
     return Math.max(Math.abs(p.x), Math.abs(p.y), Math.abs(p.z)) < 1;
   }
 
-  /** Whether a point is in the part of the picture that no panel covers. */
-  inClear(point: THREE.Vector3): boolean {
+  /** Whether a point is in the part of the picture that no panel covers, and not within `edge` pixels of its edge. */
+  inClear(point: THREE.Vector3, edge = 0): boolean {
     const box = this.stage.getBoundingClientRect();
     const free = this.clear();
     const at = this.toPixels(point).add(new THREE.Vector2(box.left, box.top));
-    return this.inPicture(point) && at.x > free.left && at.x < free.right && at.y > free.top && at.y < free.bottom;
+    const across = at.x > free.left + edge && at.x < free.right - edge;
+    return this.inPicture(point) && across && at.y > free.top + edge && at.y < free.bottom - edge;
   }
 
   /** Where a point is on the stage, in pixels. */

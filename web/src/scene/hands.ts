@@ -8,10 +8,27 @@ import type { Frame } from "../frame.gen";
 import type { Bodies } from "./bodies";
 import { Marker } from "./devices";
 import { ForceLabel, ForceSign } from "./label";
-import { Probe } from "./probe";
+import { normalOf, Probe } from "./probe";
 import { forceColor, Spring } from "./spring";
 
-export type HandKind = "pull" | "press";
+export type HandKind = "pull" | "press"; // of our own hands; a program may also push, with a force and no spring
+const KINDS = ["pull", "push", "press"] as const; // as frames number them (palpate/frame.py)
+
+/** What a frame tells of one hand, world. */
+export interface Told {
+  kind: (typeof KINDS)[number];
+  point: THREE.Vector3; // of the body
+  target: THREE.Vector3; // where the hand is
+  force: THREE.Vector3; // on the body [N]
+}
+
+/** Hand k of a frame; null if it holds nothing. */
+export function told(frame: Frame, k: number): Told | null {
+  if (!frame.hand_body[k]) return null;
+  const vector = (field: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
+  const kind = KINDS[frame.hand_kind[k] ?? 0] ?? "pull";
+  return { kind, point: vector(frame.hand_point), target: vector(frame.hand_target), force: vector(frame.hand_force) };
+}
 
 /** What a hand of ours holds. */
 export interface Grip {
@@ -48,24 +65,30 @@ class HandView {
     this.root.add(this.spring.root, this.probe.root, this.bare.root, this.sign.sprite);
   }
 
-  show(grip: Grip | null, told: { point: THREE.Vector3; target: THREE.Vector3; force: THREE.Vector3 }, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
-    const point = grip ? bodies.toWorld(grip.body, grip.atBody) : told.point;
-    const target = grip ? grip.target : told.target;
-    const force = told.force.length();
+  /** As our own pointer has it, or, without a grip, as a frame tells. */
+  show(grip: Grip | null, told: Told | null, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
+    const point = grip ? bodies.toWorld(grip.body, grip.atBody) : told!.point;
+    const target = grip ? grip.target : told!.target;
+    const push = told?.force ?? new THREE.Vector3();
+    const force = push.length();
     const color = forceColor(force / limit);
-    const press = grip?.kind === "press";
+    const kind = grip?.kind ?? told!.kind;
     this.hideAll();
     if (dark) {
-      this.bare.show(target, target, told.force.clone().negate(), limit, sight.scale, sight.eye);
+      this.bare.show(target, target, push.clone().negate(), limit, sight.scale, sight.eye);
       this.bare.root.visible = true;
-    } else if (press) {
-      this.probe.show(point, bodies.turnToWorld(grip.body, grip.normal), target, color, sight.eye, sight.up);
+    } else if (kind === "press") {
+      const normal = grip ? bodies.turnToWorld(grip.body, grip.normal) : normalOf(told!, sight.eye);
+      this.probe.show(point, normal, target, color, sight.eye, sight.up);
+    } else if (kind === "push") {
+      this.bare.show(point, point, push, limit, sight.scale, sight.eye);
+      this.bare.root.visible = true;
     } else {
       this.spring.show(point, target, color, sight.scale, sight.eye);
     }
     if (sight.worn) return this.sign.show(force, color, target, sight.eye);
     const at = sight.toPixels(target);
-    this.label.show(force, color, at, press || dark ? at : sight.toPixels(point));
+    this.label.show(force, color, at, kind === "pull" && !dark ? sight.toPixels(point) : at);
   }
 
   private hideAll(): void {
@@ -94,10 +117,9 @@ export class Hands {
   /** Our own hands as our pointers have them; otherwise those that the frame tells of (a recording, another page). */
   show(frame: Frame, grips: Grips, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
     this.hands.forEach((hand, k) => {
-      const grip = grips[k] ?? null;
-      if (!grip && !frame.hand_body[k]) return hand.hide();
-      const vector = (field: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
-      hand.show(grip, { point: vector(frame.hand_point), target: vector(frame.hand_target), force: vector(frame.hand_force) }, limit, bodies, sight, dark);
+      const [grip, known] = [grips[k] ?? null, told(frame, k)];
+      if (grip || known) hand.show(grip, known, limit, bodies, sight, dark);
+      else hand.hide();
     });
   }
 

@@ -9,7 +9,7 @@ export function newtons(force: number): string {
 }
 
 export class ForceLabel {
-  private readonly text = el("output", { class: "force-label", "aria-label": "force of the hand" });
+  private readonly text = el("output", { class: "force-label", "aria-live": "off", "aria-label": "force of the hand" }); // keyboard.ts says it
   private shown = "";
 
   constructor(private readonly stage: HTMLElement) {}

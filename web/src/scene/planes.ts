@@ -133,6 +133,11 @@ export class Planes {
     return heights.length > 0 ? Math.max(...heights) : null;
   }
 
+  /** All of them, world: behind each it is solid. */
+  solid(): THREE.Plane[] {
+    return this.patches.map((patch) => patch.plane());
+  }
+
   /** Corners of the slabs of slopes, world: they belong to what is looked at. */
   slopes(): THREE.Vector3[] {
     return this.patches.filter(({ role }) => role === "slope").flatMap((patch) => patch.corners());

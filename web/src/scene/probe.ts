@@ -11,6 +11,8 @@ const BALL = 0.0105; // radius of the tip, in distances of the eye; so are
 const BAR = 0.0024; // the radius of the bar
 const LENGTH = 0.26; // and its length
 const LEAN = 0.55; // how much the bar leans up from the normal: seen end-on it would not be seen
+const LEAST_N = 1e-6; // of a force whose direction says something
+const LEAST_M = 1e-6;
 
 const ON_TOP = { depthTest: false, depthWrite: false, transparent: true, toneMapped: false };
 const UP = new THREE.Vector3(0, 1, 0);
@@ -19,6 +21,16 @@ const UP = new THREE.Vector3(0, 1, 0);
 export function tipAt(point: THREE.Vector3, normal: THREE.Vector3, hand: THREE.Vector3): { depth: number; tip: THREE.Vector3 } {
   const depth = normal.dot(point.clone().sub(hand));
   return { depth: Math.max(0, depth), tip: hand.clone().addScaledVector(normal, Math.max(0, depth)) };
+}
+
+/**
+ * The surface's normal under a tip that a frame tells of. The body is pushed along -normal; without a force the tip is
+ * outside, and the normal points to it; and if it is just there, to the eye.
+ */
+export function normalOf({ point, target, force }: { point: THREE.Vector3; target: THREE.Vector3; force: THREE.Vector3 }, eye: THREE.Vector3): THREE.Vector3 {
+  if (force.length() > LEAST_N) return force.clone().negate().normalize();
+  const out = target.clone().sub(point);
+  return (out.length() > LEAST_M ? out : eye.clone().sub(point)).normalize();
 }
 
 export class Probe {

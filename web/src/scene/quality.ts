@@ -2,8 +2,13 @@
 
 import type { WebGLRenderer } from "three";
 
-const SLOW_MS = 45; // mean time of a picture above which fewer pixels are drawn
+const SLOW_MS = 25; // mean time of a picture above which fewer pixels are drawn: sixty a second are meant
 const FEWEST = 0.6; // pixels drawn, each way, for one of the screen
+const STEP = 0.75; // from one number of pixels, each way, to the next
+const HELPS = 0.3; // if at least this share of a picture's time is that of its pixels
+const SETTLED = 40; // pictures whose mean tells something
+const PAUSE_MS = 500; // a longer gap is no slow picture
+const TRY_AGAIN_MS = 20_000; // how long it must have been quick until more pixels are tried; twice as long each time they were too many
 
 export interface Quality {
   antialias: boolean;
@@ -26,10 +31,19 @@ export function quality(): Quality {
     : { antialias: true, pixelRatio: Math.min(2, devicePixelRatio), shadowPixels: 2048, softShadows: true, reflections: true, adapt };
 }
 
-/** On a slow machine, fewer pixels rather than a slow picture. */
+/**
+ * On a slow machine, fewer pixels rather than a slow picture. If fewer do not help (a screen that shows thirty pictures a
+ * second, a busy processor), they are given back; and once it has been quick for a while, more are tried again.
+ */
 export class Thrift {
   private last = 0;
-  private mean = 16; // time of a picture [ms]
+  private pictures = 0; // that were timed,
+  private sum = 0; // and how long they took together [ms]
+  private before: { mean: number; ratio: number } | null = null; // until it is known whether fewer pixels help
+  private useless = false; // they do not
+  private trying = false; // more were tried
+  private changedAt = 0; // [ms]
+  private patience_ms = TRY_AGAIN_MS;
 
   constructor(
     private readonly renderer: Pick<WebGLRenderer, "getPixelRatio" | "setPixelRatio">,
@@ -40,12 +54,36 @@ export class Thrift {
   picture(now: number): void {
     const gap = now - this.last;
     this.last = now;
-    if (gap > 500) return; // nothing was to be drawn
-    this.mean += 0.05 * (gap - this.mean);
+    if (!this.quality.adapt || gap > PAUSE_MS) return; // nothing was to be drawn
+    this.sum += gap;
+    if (++this.pictures < SETTLED) return;
+    const mean = this.sum / this.pictures;
+    this.pictures = this.sum = 0;
     const ratio = this.renderer.getPixelRatio();
-    if (!this.quality.adapt || this.mean <= SLOW_MS || ratio <= FEWEST) return;
-    this.renderer.setPixelRatio(Math.max(FEWEST, 0.75 * ratio));
-    this.mean = 16;
+    if (mean > SLOW_MS && !this.useless) this.lower(mean, ratio, now);
+    else if (mean <= SLOW_MS && ratio < this.quality.pixelRatio && now - this.changedAt > this.patience_ms) this.raise(ratio, now);
+  }
+
+  private lower(mean: number, ratio: number, now: number): void {
+    const { before } = this;
+    this.before = null;
+    if (before && mean > before.mean * (1 - HELPS * (1 - (ratio / before.ratio) ** 2))) {
+      this.useless = true;
+      return this.renderer.setPixelRatio(before.ratio);
+    }
+    if (ratio <= FEWEST) return;
+    if (this.trying) this.patience_ms *= 2; // more were too many
+    this.trying = false;
+    this.changedAt = now;
+    this.before = { mean, ratio };
+    this.renderer.setPixelRatio(Math.max(FEWEST, STEP * ratio));
+  }
+
+  private raise(ratio: number, now: number): void {
+    this.trying = true;
+    this.changedAt = now;
+    this.before = null;
+    this.renderer.setPixelRatio(Math.min(this.quality.pixelRatio, ratio / STEP));
   }
 }
 

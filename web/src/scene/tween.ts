@@ -3,6 +3,7 @@
 
 const LONGEST_MS = 150; // a longer gap than this is a pause, not a rhythm
 const KEPT = 8; // frames
+const JUMP_M = 5; // farther from one frame to the next is a jump, of a body that was added or put back: nothing is between
 const POSE = 7; // position and quaternion (w, x, y, z)
 
 interface Arrival {
@@ -47,6 +48,8 @@ export class PoseTween {
 
 /** Straight for the position; straight and made unit for the quaternion, which is close enough for a small turn. */
 function blend(a: Float64Array, b: Float64Array, s: number, at: number, out: Float64Array): void {
+  const way = Math.hypot(b[at]! - a[at]!, b[at + 1]! - a[at + 1]!, b[at + 2]! - a[at + 2]!);
+  if (way > JUMP_M) s = 1;
   let dot = 0;
   for (let k = 3; k < POSE; k++) dot += a[at + k]! * b[at + k]!;
   const sign = dot < 0 ? -1 : 1; // q and -q are one orientation: take the near one

@@ -1,55 +1,51 @@
-// The scene: renderer, camera and what is drawn. It knows bodies and pixels; what a drag means is hand.ts.
+// The scene: what is drawn, and when. Where things are is finder.ts; what a drag means is hand.ts.
 
 import * as THREE from "three";
-import type { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { onSchemeChange } from "../dom";
 import type { Frame } from "../frame.gen";
 import type { Hello, Motion } from "../protocol";
 import type { Store } from "../state";
 import type { Controllers } from "../xr";
-import { Bodies, type Pick } from "./bodies";
+import { Bodies } from "./bodies";
 import { CameraRig, type Side } from "./camera";
-import { Contacts } from "./contacts";
-import { Devices } from "./devices";
-import { ballAround } from "./framing";
+import { Finder } from "./finder";
 import { Ground } from "./ground";
-import { Hands, type Grips } from "./hands";
+import type { Grips } from "./hands";
 import { Headset, standBefore } from "./headset";
 import { Lights } from "./lights";
-import { Outlook, sights } from "./outlook";
-import { Paths } from "./path";
-import { quality, Thrift } from "./quality";
+import { Outlook } from "./outlook";
+import { Screen } from "./screen";
+import { Signs } from "./signs";
 import { PoseTween } from "./tween";
 
 const FOLLOW_MS = 500; // how often it is looked whether everything has left the picture
 const LINGER_MS = 300; // goes on drawing this long after the last change
-const HOVERED = 0.35; // tint of a body under the pointer
+const HOVERED = 0.35; // tint of a body under the pointer, or at which the keyboard is
 const HELD = 0.55; // and of one in a hand
+
+export interface Look {
+  dark: boolean; // lights off: nothing is seen but the hands' own tips and their forces
+  contacts: boolean; // points of contact and the forces there
+}
 
 export class SceneView {
   readonly camera: THREE.PerspectiveCamera;
+  readonly find: Finder;
+  readonly look: Look = { dark: false, contacts: false };
   grips: Grips = [null, null]; // what our own hands hold
   readonly carried = new Set<number>(); // obstacles on their way
   controllers: Controllers | null = null; // of a headset
-  private readonly renderer: THREE.WebGLRenderer;
-  private readonly quality = quality();
-  private readonly thrift: Thrift;
+  private readonly screen: Screen;
   private readonly scene = new THREE.Scene();
   private readonly rig: CameraRig;
   private readonly headset: Headset;
   private readonly outlook: Outlook;
   private readonly ground = new Ground();
   private readonly lights: Lights;
-  private readonly hands: Hands;
-  private readonly devices = new Devices();
-  private readonly contacts = new Contacts();
-  private readonly paths = new Paths();
-  private readonly raycaster = new THREE.Raycaster();
+  private readonly signs: Signs;
   private bodies: Bodies | null = null;
   private tween: PoseTween | null = null;
   private told = false; // a frame has said where the bodies are
-  private inTheDark = false;
-  private contactsWanted = false;
   private followDue = 0;
   private fitted = "";
   private drawUntil = 0;
@@ -60,35 +56,24 @@ export class SceneView {
     private readonly store: Store,
     clear: () => DOMRect,
   ) {
-    const fine = this.quality;
-    this.renderer = new THREE.WebGLRenderer({ antialias: fine.antialias, alpha: true, powerPreference: "high-performance" });
-    this.renderer.toneMapping = THREE.NeutralToneMapping;
-    this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = fine.softShadows ? THREE.PCFShadowMap : THREE.BasicShadowMap;
-    this.renderer.setPixelRatio(fine.pixelRatio);
-    this.thrift = new Thrift(this.renderer, fine);
-    this.renderer.localClippingEnabled = true; // planes cut each other off
-    stage.prepend(this.renderer.domElement);
-
-    this.rig = new CameraRig(stage, this.renderer.domElement, clear, () => this.invalidate());
+    this.screen = new Screen(stage);
+    const { renderer, quality, canvas } = this.screen;
+    this.rig = new CameraRig(stage, canvas, clear, () => this.invalidate());
     this.camera = this.rig.camera;
-    this.headset = new Headset(this.renderer, this.scene, this.rig);
-    this.hands = new Hands(stage);
-    this.lights = new Lights(this.scene, this.renderer, fine);
+    this.headset = new Headset(renderer, this.scene, this.rig);
+    this.signs = new Signs(stage);
+    this.lights = new Lights(this.scene, renderer, quality);
     this.outlook = new Outlook(this.rig, this.ground, this.lights);
-    const drawn = [this.rig, this.lights, this.ground, this.paths, this.contacts, this.hands, this.devices, this.headset];
+    this.find = new Finder(stage, this.rig, store, this.outlook.ball);
+    const drawn = [this.rig, this.lights, this.ground, this.signs, this.headset];
     this.scene.add(...drawn.map(({ root }) => root));
     new ResizeObserver(() => this.resize()).observe(stage);
     onSchemeChange(() => this.recolor());
     store.on("hello", (hello) => hello && this.build(hello));
     store.on("frame", (frame) => frame && this.take(frame));
-    store.on("hovered", () => this.highlight());
+    for (const key of ["hovered", "chosen"] as const) store.on(key, () => this.highlight());
     this.resize();
-    this.renderer.setAnimationLoop((now, frame) => this.draw(now, frame));
-  }
-
-  get controls(): OrbitControls {
-    return this.rig.controls;
+    renderer.setAnimationLoop((now, frame) => this.draw(now, frame));
   }
 
   /** Draw again soon: something changed. */
@@ -98,106 +83,29 @@ export class SceneView {
 
   // ---- what is shown
 
-  /** Lights off: nothing is seen but the hands' own tips and their forces. */
-  get dark(): boolean {
-    return this.inTheDark;
-  }
-
-  set dark(dark: boolean) {
-    this.inTheDark = dark;
-    this.dim();
-  }
-
-  /** Points of contact and the forces there. */
-  get showContacts(): boolean {
-    return this.contactsWanted;
-  }
-
-  set showContacts(wanted: boolean) {
-    this.contactsWanted = wanted;
+  /** Changes how it is shown. */
+  show(look: Partial<Look>): void {
+    Object.assign(this.look, look);
     this.dim();
   }
 
   /** Draws the plan (null: as the scene has it) and what a touch made of it (null: nothing). */
   showPaths(plan: Motion | null, motion: Motion | null): void {
-    this.paths.show(plan ?? this.store.get("hello")?.path ?? [], motion);
+    this.signs.showPaths(plan ?? this.store.get("hello")?.path ?? [], motion);
     this.invalidate();
   }
 
   private dim(): void {
-    const lit = !this.inTheDark;
+    const lit = !this.look.dark;
     if (this.bodies) this.bodies.root.visible = lit && this.told; // unseen until the first frame says where they are
-    this.ground.root.visible = this.paths.root.visible = lit;
-    this.contacts.root.visible = lit && this.contactsWanted;
+    this.ground.root.visible = lit;
+    this.signs.dim(this.look.dark, this.look.contacts);
     this.invalidate();
-  }
-
-  // ---- what is where
-
-  /** What can be touched or moved at this place of the window, looked for within `slop` pixels. */
-  pick(clientX: number, clientY: number, slop = 0): Pick | null {
-    const tries = [[0, 0]];
-    for (let k = 0; slop > 0 && k < 8; k++) tries.push([slop * Math.cos((k * Math.PI) / 4), slop * Math.sin((k * Math.PI) / 4)]);
-    for (const [dx, dy] of tries) {
-      const found = this.pickRay(this.ray(clientX + dx!, clientY + dy!));
-      if (found) return found;
-    }
-    return null;
-  }
-
-  pickRay(ray: THREE.Raycaster): Pick | null {
-    return this.bodies?.pick(ray) ?? null;
-  }
-
-  /** Where a line from `from` along `way` (unit) meets a body within `reach` [m]. */
-  surface(body: number, from: THREE.Vector3, way: THREE.Vector3, reach: number): Pick | null {
-    return this.bodies?.surface(body, new THREE.Raycaster(from, way, 0, reach)) ?? null;
-  }
-
-  /** Radius of what is looked at [m]. */
-  get scale(): number {
-    return this.outlook.ball.radius;
-  }
-
-  ray(clientX: number, clientY: number): THREE.Raycaster {
-    const box = this.stage.getBoundingClientRect();
-    const at = new THREE.Vector2((2 * (clientX - box.left)) / box.width - 1, 1 - (2 * (clientY - box.top)) / box.height);
-    this.raycaster.setFromCamera(at, this.camera);
-    return this.raycaster;
-  }
-
-  toBody(body: number, point: THREE.Vector3): THREE.Vector3 {
-    return this.bodies!.toBody(body, point);
-  }
-
-  turnToBody(body: number, direction: THREE.Vector3): THREE.Vector3 {
-    return this.bodies!.turnToBody(body, direction);
-  }
-
-  turnToWorld(body: number, direction: THREE.Vector3): THREE.Vector3 {
-    return this.bodies!.turnToWorld(body, direction);
-  }
-
-  /** Position and quaternion (w, x, y, z) of a body, as the last frame has it. */
-  pose(body: number): number[] {
-    const told = this.store.get("frame")?.pose;
-    return told ? Array.from(told.subarray(7 * body, 7 * body + 7)) : this.bodies!.pose(body);
-  }
-
-  /** Where the middle of a body is in the window, in pixels. */
-  projected(bodyName: string): { x: number; y: number } | null {
-    const body = this.store.get("hello")?.bodies.findIndex((b) => b.name === bodyName) ?? -1;
-    if (body < 0 || !this.bodies) return null;
-    const box = this.stage.getBoundingClientRect();
-    const at = this.rig.toPixels(this.bodies.center(body));
-    return { x: box.left + at.x, y: box.top + at.y };
   }
 
   /** How many bodies are in the picture, of how many that could be: for tests and for the curious. */
   inView(): { bodies: number; of: number; drawCalls: number } {
-    const all = this.bodies ? sights(this.bodies) : [];
-    const inside = all.filter(({ corners }) => this.rig.inPicture(ballAround(corners).center));
-    return { bodies: inside.length, of: all.length, drawCalls: this.renderer.info.render.calls };
+    return { ...this.find.inView(), drawCalls: this.screen.renderer.info.render.calls };
   }
 
   // ---- the camera
@@ -222,14 +130,13 @@ export class SceneView {
     this.resize();
     const path = this.store.get("hello")?.path ?? [];
     this.outlook.look(this.bodies, path.map((point) => new THREE.Vector3(...point)), side, slowly);
-    this.devices.scale = this.scale;
-    this.paths.resize(this.stage.clientWidth, this.stage.clientHeight, this.scale);
+    this.signs.resize(this.stage.clientWidth, this.stage.clientHeight, this.find.scale);
     this.invalidate();
   }
 
   /** Looks now and then whether everything has gone. */
   private follow(now: number): void {
-    if (now < this.followDue || this.rig.turned || this.rig.gliding || !this.told || this.inTheDark) return;
+    if (now < this.followDue || this.rig.turned || this.rig.gliding || !this.told || this.look.dark) return;
     this.followDue = now + FOLLOW_MS;
     if (this.grips.some(Boolean) || this.carried.size > 0 || this.store.get("frame")?.hand_body.some(Boolean)) return;
     if (this.outlook.empty(this.bodies!)) this.fit(true);
@@ -246,13 +153,12 @@ export class SceneView {
 
   private build(hello: Hello): void {
     const known = JSON.stringify([hello.scene, hello.bodies]);
-    this.devices.build(hello.devices ?? []);
-    this.contacts.build(hello.sizes.n_contacts ?? 0);
+    this.signs.build(hello);
     this.showPaths(null, null);
     if (this.bodies && known === this.fitted) return; // the same scene after a reconnection: keep the view
     if (this.bodies) this.scene.remove(this.bodies.root);
     this.bodies?.dispose();
-    this.bodies = new Bodies(hello, this.quality, () => this.loaded());
+    this.find.bodies = this.bodies = new Bodies(hello, this.screen.quality, () => this.loaded());
     this.tween = new PoseTween(hello.sizes.n_bodies);
     this.scene.add(this.bodies.root);
     this.told = false;
@@ -286,11 +192,10 @@ export class SceneView {
     this.invalidate();
   }
 
-  /** Tints what is under the pointer and what is held. */
+  /** Tints what is under the pointer, what was chosen, and what is held. */
   highlight(): void {
     const tints = new Map<number, number>();
-    const hovered = this.store.get("hovered");
-    if (hovered > 0) tints.set(hovered, HOVERED);
+    for (const body of [this.store.get("hovered"), this.store.get("chosen")]) if (body > 0) tints.set(body, HOVERED);
     for (const body of [...this.grips.flatMap((grip) => grip?.body ?? []), ...this.carried]) tints.set(body, HELD);
     this.bodies?.highlight(tints);
     this.invalidate();
@@ -309,40 +214,34 @@ export class SceneView {
     }
     if (this.tween?.sample(performance.now())) this.bodies?.place(this.tween.shown);
     this.drawFrame();
-    if (!this.headset.on) this.thrift.picture(now); // before the picture: another number of pixels empties the canvas
-    this.renderer.render(this.scene, this.camera);
+    this.screen.draw(this.scene, this.camera, now, !this.headset.on);
   }
 
   private drawFrame(): void {
     const frame = this.store.get("frame");
     const hello = this.store.get("hello");
-    if (!frame || !hello || !this.bodies) return this.hands.hide();
+    if (!frame || !hello || !this.bodies) return this.signs.hide();
     const eye = this.rig.eye();
     const up = new THREE.Vector3(0, 1, 0).transformDirection(this.camera.matrixWorld);
-    const sight = { eye, up, scale: this.scale, toPixels: (point: THREE.Vector3) => this.rig.toPixels(point), worn: this.headset.on };
-    this.hands.show(frame, this.grips, hello.hand.force_limit_N, this.bodies, sight, this.inTheDark);
-    this.devices.show(frame, eye);
-    if (this.contacts.root.visible) this.contacts.show(frame, eye, this.scale);
+    const sight = { eye, up, scale: this.find.scale, toPixels: (point: THREE.Vector3) => this.rig.toPixels(point), worn: this.headset.on };
+    this.signs.show(frame, hello, this.grips, this.bodies, sight, this.look.dark);
   }
 
   /** The stage or what covers it has another size. */
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.stage;
     if (width === 0 || height === 0 || this.headset.on) return;
-    this.renderer.setSize(width, height);
+    this.screen.renderer.setSize(width, height);
     this.rig.resize(width, height);
-    this.hands.resize(width, height);
-    this.devices.resize(width, height);
-    this.paths.resize(width, height, this.scale);
-    this.renderer.render(this.scene, this.camera); // at once: another size empties the canvas
+    this.signs.resize(width, height, this.find.scale);
+    this.screen.renderer.render(this.scene, this.camera); // at once: another size empties the canvas
     this.invalidate();
   }
 
   private recolor(): void {
     this.ground.recolor();
     this.lights.recolor();
-    this.paths.recolor();
-    this.contacts.recolor();
+    this.signs.recolor();
     this.invalidate();
   }
 }

@@ -1,0 +1,64 @@
+// What is drawn over the bodies but is not there: hands, devices, contact forces, paths.
+
+import * as THREE from "three";
+import type { Frame } from "../frame.gen";
+import type { Hello, Motion, Vector3 } from "../protocol";
+import type { Bodies } from "./bodies";
+import { Contacts } from "./contacts";
+import { Devices } from "./devices";
+import { Hands, type Grips, type Looking } from "./hands";
+import { Paths } from "./path";
+
+export class Signs {
+  readonly root = new THREE.Group();
+  private readonly hands: Hands;
+  private readonly devices = new Devices();
+  private readonly contacts = new Contacts();
+  private readonly paths: Paths;
+
+  constructor(stage: HTMLElement) {
+    this.hands = new Hands(stage);
+    this.paths = new Paths(stage);
+    this.root.add(...[this.paths, this.contacts, this.hands, this.devices].map(({ root }) => root));
+  }
+
+  build(hello: Hello): void {
+    this.devices.build(hello.devices ?? []);
+    this.contacts.build(hello.sizes.n_contacts ?? 0);
+  }
+
+  /** The plan (a motion, or only points), and what became of it. */
+  showPaths(plan: Motion | Vector3[], motion: Motion | null): void {
+    this.paths.show(plan, motion);
+  }
+
+  /** With lights off no more than the hands and devices is seen. */
+  dim(dark: boolean, contacts: boolean): void {
+    this.paths.root.visible = !dark;
+    this.contacts.root.visible = contacts && !dark;
+  }
+
+  show(frame: Frame, hello: Hello, grips: Grips, bodies: Bodies, sight: Looking, dark: boolean): void {
+    this.hands.show(frame, grips, hello.hand.force_limit_N, bodies, sight, dark);
+    this.devices.show(frame, sight.eye);
+    this.paths.place(sight);
+    if (this.contacts.root.visible) this.contacts.show(frame, sight.eye, sight.scale);
+  }
+
+  hide(): void {
+    this.hands.hide();
+  }
+
+  /** On a stage of so many pixels, in a scene of radius `scale` [m]. */
+  resize(width: number, height: number, scale: number): void {
+    this.devices.scale = scale;
+    this.hands.resize(width, height);
+    this.devices.resize(width, height);
+    this.paths.resize(width, height, scale);
+  }
+
+  recolor(): void {
+    this.paths.recolor();
+    this.contacts.recolor();
+  }
+}
