@@ -19,13 +19,8 @@ import palpate as pp
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {page.name: page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))}
-PICTURE_LIMIT = 200_000  # [bytes]
-TAKEN = {
-    "arm-swing.png",
-    "arm-line.png",
-    "arm-push.png",
-    "touch.png",
-}  # pictures of runs, which docs/figures.py does not draw
+LIMITS = {".png": 200_000, ".webp": 1_500_000}  # of a picture, and of a film [bytes]
+TAKEN = {"arm-swing.png", "arm-line.png", "arm-push.png"}  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 
 # Reads [[page, line, code], ...] and runs them in one namespace; errors name the page and its line.
@@ -148,8 +143,8 @@ def test_links_and_pictures_of_a_page_are_there(name):
         if "://" not in target and not target.startswith("mailto:"):
             file = PAGES[name].parent / target
             assert file.exists(), f"{name} points at {target}"
-            if file.suffix == ".png":
-                assert file.stat().st_size < PICTURE_LIMIT
+            if file.suffix in LIMITS:
+                assert file.stat().st_size < LIMITS[file.suffix]
 
 
 def test_the_script_that_draws_the_pictures_still_does(tmp_path):
@@ -158,3 +153,12 @@ def test_the_script_that_draws_the_pictures_still_does(tmp_path):
     assert done.returncode == 0, done.stderr
     drawn = {file.name for file in tmp_path.glob("*.png")}
     assert drawn == {file.name for file in (DOCS / "_static").glob("*.png")} - TAKEN
+
+
+def test_every_picture_of_the_page_is_shown_and_can_be_taken_anew():
+    script = (DOCS / "pictures.py").read_text(encoding="utf-8")
+    taken = {name.replace("_", "-") for name in re.findall(r"^def (\w+)\(tab: Tab\) -> Parts:$", script, re.MULTILINE)}
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES.values())
+    files = set((DOCS / "_static" / "page").iterdir())
+    assert {file.stem for file in files} == taken | {"replay", "pull"}
+    assert [file.name for file in files if f"_static/page/{file.name})" not in pages] == []

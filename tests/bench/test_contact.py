@@ -204,7 +204,7 @@ def test_without_peers_all_rows_are_there_and_the_missing_are_named(monkeypatch,
         (run,) = row["runs"]
         assert (run["contacts"], run["residual"], run["height_m"]) == (3, 1e-9, 0.7)
         assert row["mujoco_ratio"] is None
-    monkeypatch.setattr(contact, "run", lambda *_: result)
+    monkeypatch.setattr(contact, "run", lambda **_: result)
     assert cli.main(["bench", "contact", "--quick"]) == 0
     out = capsys.readouterr().out
     assert "not measured: mujoco (MuJoCo) is not installed" in out

@@ -1,10 +1,13 @@
 """Rings of a small scene, the process of the page, and a browser."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from browsing import FLAGS, WAIT_S, WINDOW, Open, Tab
 from fake_servo import Page, Rings
 
 BROWSER_REQUIRED = os.environ.get("PALPATE_REQUIRE_BROWSER") == "1"
@@ -34,3 +37,56 @@ def page(rings: Rings) -> Iterator[Page]:
     process = Page(rings)
     yield process
     process.close()
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where screenshots go."""
+    folder = os.environ.get("PALPATE_SCREENSHOTS")
+    if folder is None:
+        return tmp_path_factory.mktemp("screenshots")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return Path(folder)
+
+
+@pytest.fixture(scope="module")  # not longer: while it is open, no test in this process may run an event loop
+def chromium(built: None) -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        if BROWSER_REQUIRED:
+            pytest.fail("no Chromium: apt-get install chromium")
+        pytest.skip("no Chromium on this machine")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=FLAGS, timeout=1000 * WAIT_S)
+        yield browser
+        browser.close()
+
+
+def _opener(chromium: Any, pictures: Path) -> Iterator[Open]:
+    tabs: list[Tab] = []
+
+    def make(url: str, script: str = "", **options: Any) -> Tab:
+        context = chromium.new_context(**{**WINDOW, **options})
+        if script:
+            context.add_init_script(script)
+        tabs.append(Tab(context, url, pictures))
+        return tabs[-1]
+
+    yield make
+    complaints = [tab.complaints for tab in tabs]
+    for tab in tabs:
+        tab.context.close()
+    assert complaints == [[] for _ in tabs]
+
+
+@pytest.fixture
+def open_tab(chromium: Any, pictures: Path) -> Iterator[Open]:
+    """Opens tabs; at the end, none of them may have complained."""
+    yield from _opener(chromium, pictures)
+
+
+@pytest.fixture(scope="module")
+def open_once(chromium: Any, pictures: Path) -> Iterator[Open]:
+    """The same, of tabs that a whole file uses."""
+    yield from _opener(chromium, pictures)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_browser import OPEN, WINDOW, chromium, open_tab, wait  # noqa: F401  (chromium, open_tab are fixtures)
+from browsing import wait
 
 from palpate.registry import find
 from palpate.runtime.session import Session
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
         ("top", 2, "Energy", "J"),
     ],
 )
-def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, least, title, says):  # noqa: F811
+def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, least, title, says):
     with Session(find(SCENES, "scenes", name)(), page=True, port=0) as session:
         tab = open_tab(session.url)
         wait(lambda: tab.ask("inView()")["bodies"] >= least, "the bodies are in the picture")
@@ -43,7 +43,7 @@ def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, lea
         assert ("contact" in tab.page.locator(".health-text").inner_text()) is (contacts > 0)
 
 
-def test_a_free_body_is_dragged_across_the_table(built, open_tab):  # noqa: F811
+def test_a_free_body_is_dragged_across_the_table(built, open_tab):
     with Session(find(SCENES, "scenes", "box-on-table")(), page=True, port=0) as session:
         tab = open_tab(session.url)
         assert "Grab anything" in tab.page.locator(".hint").inner_text()

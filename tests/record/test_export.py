@@ -14,8 +14,8 @@ from palpate.record.export import columns, export
 from palpate.record.reader import Recording
 
 COLUMNS = [
-    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand0.body", "hand1.body", "edit_mode",
-    "edit_stage", "contacts", "tick_us",
+    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand0.body", "hand1.body",
+    "hand0.kind", "hand1.kind", "edit_mode", "edit_stage", "contacts", "tick_us", "speed", "gravity", "friction",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
     *(f"hand{k}.{part}_{axis}" for part in ("point", "target", "force", "torque") for k in (0, 1) for axis in "xyz"),
     "hand0.age_s", "hand1.age_s", "granted_J", "residual", "energy_kinetic", "energy_potential", "energy_hand",
@@ -38,9 +38,10 @@ def test_csv_has_one_row_a_frame_and_every_bit(tmp_path):
         first = COLUMNS.index("tick_us")
         assert [int(x) for x in row[1:first]] == [values["tick"], values["wall_ns"], values["state"],
                                                *values["counters"], *values["hand_body"],
-                                               values["edit_mode"], values["edit_stage"],
+                                               *values["hand_kind"], values["edit_mode"], values["edit_stage"],
                                                values["contacts"]]  # fmt: skip
-        floats = [values["time_s"], values["tick_us"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
+        floats = [values["time_s"], values["tick_us"], values["speed"], values["gravity"],
+                  values["friction"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
                   *values["hand_point"].ravel(), *values["hand_target"].ravel(), *values["hand_force"].ravel(),
                   *values["hand_torque"].ravel(), *values["hand_age_s"], values["granted_J"], values["residual"],
                   *values["energy"]]  # fmt: skip

@@ -71,6 +71,7 @@ export class SceneView {
     onSchemeChange(() => this.recolor());
     store.on("hello", (hello) => hello && this.build(hello));
     store.on("frame", (frame) => frame && this.take(frame));
+    store.on("connection", () => this.invalidate());
     for (const key of ["hovered", "chosen"] as const) store.on(key, () => this.highlight());
     this.resize();
     renderer.setAnimationLoop((now, frame) => this.draw(now, frame));
@@ -220,7 +221,8 @@ export class SceneView {
   private drawFrame(): void {
     const frame = this.store.get("frame");
     const hello = this.store.get("hello");
-    if (!frame || !hello || !this.bodies) return this.signs.hide();
+    const there = this.store.get("connection") === "open"; // else nobody knows what the hands do
+    if (!frame || !hello || !this.bodies || !there) return this.signs.hide();
     const eye = this.rig.eye();
     const up = new THREE.Vector3(0, 1, 0).transformDirection(this.camera.matrixWorld);
     const sight = { eye, up, scale: this.find.scale, toPixels: (point: THREE.Vector3) => this.rig.toPixels(point), worn: this.headset.on };

@@ -1,0 +1,261 @@
+"""A person before a browser: a tab of a real Chromium, `palpate touch` in a process of its own, and another page that
+only watches, so that what a tab shows can be held against what the servo says.
+
+`PALPATE_SCREENSHOTS=folder` keeps the pictures.  Software rendering is slow: times are generous, states are waited for.
+"""
+
+import asyncio
+import itertools
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import aiohttp
+import matplotlib.image
+import numpy as np
+from aiohttp import WSMsgType
+from clients import Client
+
+from palpate import frame
+from palpate.frame import Layout
+
+WAIT_S = 60.0
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--use-gl=angle",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+]  # fmt: skip
+DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 720}}
+WINDOW: dict[str, Any] = {"viewport": {"width": 880, "height": 520}}  # fewer pixels, where looks do not matter
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+# What a browser says by itself when a server is not there; the page is not to blame.
+ABSENCE = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
+KEPT_FRAMES = 2000
+
+
+def wait(condition: Callable[[], Any], what: str = "") -> Any:
+    """Until a condition holds; its value."""
+    end = time.monotonic() + WAIT_S
+    while not (value := condition()):
+        assert time.monotonic() < end, f"waited in vain: {what}"
+        time.sleep(0.02)
+    return value
+
+
+class Tab:
+    """One open page: what is in it, and what it complained about."""
+
+    def __init__(self, context: Any, url: str, pictures: Path) -> None:
+        assert url, "the page did not start"
+        self.context, self.page, self.pictures = context, context.new_page(), pictures
+        self.page.set_default_timeout(1000 * WAIT_S)
+        self.complaints: list[str] = []
+        self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.complaints.append(f"{request.url}: {request.failure}"))
+        self.page.on("response", lambda a: a.status >= 400 and self.complaints.append(f"{a.url}: {a.status}"))
+        self.page.goto(url)
+        self.until("connected()")
+
+    def ask(self, what: str) -> Any:
+        return self.page.evaluate(f"window.__palpate && window.__palpate.{what}")
+
+    def until(self, what: str) -> None:
+        wait(lambda: self.ask(what), what)
+
+    def at(self, body: str) -> tuple[float, float]:
+        """Where a body is seen [px]."""
+        place = self.ask(f"projected({body!r})")
+        return place["x"], place["y"]
+
+    def shows(self, selector: str) -> bool:
+        return bool(self.page.locator(selector).is_visible())
+
+    def text(self, selector: str) -> str:
+        """What is written there; nothing if it is not there."""
+        return str(self.page.evaluate("x => document.querySelector(x)?.innerText ?? ''", selector))
+
+    def grab(self, body: str) -> tuple[float, float]:
+        """Takes hold of a body in its middle; where that is."""
+        x, y = self.still_at(body)
+        self.page.mouse.move(x, y)
+        self.until(f"hovered() === {body!r}")
+        self.page.mouse.down()
+        self.until(f"held() === {body!r}")
+        return x, y
+
+    def still_at(self, body: str) -> tuple[float, float]:
+        """Where a body is seen once it has come to rest there, and the camera too."""
+        seen = [self.at(body)]
+
+        def rests() -> bool:
+            time.sleep(0.1)
+            seen.append(self.at(body))
+            return float(np.hypot(*np.subtract(seen[-1], seen[-2]))) < 0.5
+
+        wait(rests, f"{body} comes to rest")
+        return seen[-1]
+
+    def keep(self, name: str) -> None:
+        self.page.screenshot(path=self.pictures / f"{name}.png")
+
+    def pixels(self, clip: tuple[float, float, float, float]) -> np.ndarray:
+        """What is seen in (x, y, width, height): rows of red, green, blue, 0 .. 255."""
+        x, y, width, height = clip
+        picture = self.page.screenshot(clip={"x": x, "y": y, "width": width, "height": height})
+        return np.rint(255 * matplotlib.image.imread(BytesIO(picture))[..., :3])
+
+    def forgive_absence(self) -> None:
+        """The server was gone for a while, and that was meant to be."""
+        self.complaints = [said for said in self.complaints if not any(word in said for word in ABSENCE)]
+
+    def fingers(self) -> "Fingers":
+        return Fingers(self)
+
+
+Open = Callable[..., Tab]  # (address, script="", **options of a browser's context)
+
+
+class Fingers:
+    """A touch screen: fingers come, move and go."""
+
+    def __init__(self, tab: Tab) -> None:
+        self._input = tab.context.new_cdp_session(tab.page)
+
+    def down(self, finger: int, x: float, y: float) -> None:
+        self._tell("touchStart", finger, x, y)
+
+    def move(self, finger: int, x: float, y: float) -> None:
+        self._tell("touchMove", finger, x, y)
+
+    def up(self, finger: int, x: float = 0.0, y: float = 0.0) -> None:
+        self._tell("touchEnd", finger, x, y)
+
+    def _tell(self, what: str, finger: int, x: float, y: float) -> None:
+        points = [{"id": finger, "x": x, "y": y}]
+        self._input.send("Input.dispatchTouchEvent", {"type": what, "touchPoints": points})
+
+
+class Touched:
+    """`palpate touch SCENE` as a person starts it: its page's address, and what it printed."""
+
+    def __init__(self, *arguments: str, port: int = 0) -> None:
+        command = [sys.executable, "-m", "palpate", "touch", *arguments, "--no-browser", "--port", str(port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert self.process.stdout is not None
+        self.said: list[str] = []
+        self.url = ""
+        for line in self.process.stdout:  # kernels may have to be compiled first
+            self.said.append(line)
+            if "the page is at " in line:
+                self.url = line.split("the page is at ")[1].split()[0]
+                break
+        self._listening = threading.Thread(target=lambda: self.said.extend(self.process.stdout), daemon=True)
+        self._listening.start()
+        assert self.url, "".join(self.said)
+
+    def end(self, *, kill: bool = False) -> None:
+        """As Ctrl-C does it, or by kill -9."""
+        if kill:
+            self.process.kill()
+        else:
+            self.process.terminate()
+        self.process.wait(timeout=WAIT_S)
+        self._listening.join(WAIT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+class Watcher:
+    """Another page, without a browser: it has the servo's frames as they come, and can request things."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.hello: dict[str, Any] = {}
+        self.frames: deque[dict[str, Any]] = deque(maxlen=KEPT_FRAMES)
+        self._numbers, self._answers = itertools.count(1), dict[int, dict[str, Any]]()
+        self._loop, self._client, self._over = asyncio.new_event_loop(), None, False
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._watch()), daemon=True)
+        self._thread.start()
+        wait(lambda: self.frames, "frames")
+
+    def frame(self) -> dict[str, Any]:
+        """The newest."""
+        return self.frames[-1]
+
+    def since(self, tick: int) -> list[dict[str, Any]]:
+        """Those after a tick, as far as they are kept."""
+        return [f for f in self.frames.copy() if f["tick"] > tick]
+
+    def body(self, name: str) -> int:
+        return [body["name"] for body in self.hello["bodies"]].index(name)
+
+    def force_N(self, hand: int = 0) -> float:
+        return float(np.linalg.norm(self.frame()["hand_force"][hand]))
+
+    def place(self, body: str) -> np.ndarray:
+        """Where a body is (3,) [m]."""
+        return np.array(self.frame()["pose"][self.body(body), :3])
+
+    def request(self, what: str, **more: Any) -> dict[str, Any]:
+        """The session's answer."""
+        number, client = next(self._numbers), self._client
+        assert client is not None
+        asyncio.run_coroutine_threadsafe(client.request(number, what, **more), self._loop).result(WAIT_S)
+        answer: dict[str, Any] = wait(lambda: self._answers.pop(number, None), what)
+        return answer
+
+    def say(self, message: dict[str, Any]) -> None:
+        assert self._client is not None
+        asyncio.run_coroutine_threadsafe(self._client.say(message), self._loop).result(WAIT_S)
+
+    def end(self) -> None:
+        self._over = True
+        self._thread.join(WAIT_S)
+        self._loop.close()
+
+    async def _watch(self) -> None:
+        where = urljoin(self.url, "ws")
+        while not self._over:
+            try:
+                async with aiohttp.ClientSession() as session, session.ws_connect(where, max_msg_size=0) as ws:
+                    await self._hear(Client(ws, await ws.receive_json()))
+            except (aiohttp.ClientError, OSError, TypeError):  # it is gone, or on its way to another scene
+                await asyncio.sleep(0.1)
+
+    async def _hear(self, client: Client) -> None:
+        self.hello, self._client = client.hello, client
+        layout = Layout(frame.FRAME, **client.hello["sizes"])
+        while not self._over:
+            try:
+                message = await client.ws.receive(timeout=0.2)
+            except TimeoutError:
+                continue
+            if message.type is WSMsgType.BINARY:
+                self.frames.append(layout.unpack(np.frombuffer(message.data, dtype=np.int64)))
+            elif message.type is WSMsgType.TEXT:
+                said = message.json()
+                if said["type"] == "answer":
+                    self._answers[said["id"]] = said
+            else:
+                return
+
+
+@contextmanager
+def touched(*arguments: str) -> Iterator[tuple[str, Watcher]]:
+    """A scene that runs: its page's address, and one who watches."""
+    running = Touched(*arguments)
+    try:
+        watcher = Watcher(running.url)
+        yield running.url, watcher
+        watcher.end()
+    finally:
+        running.end()
