@@ -14,7 +14,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations at once in one .venv would break it
 .DELETE_ON_ERROR:
-.PHONY: help run page test test-web test-suite test-bounds test-nojit lint types docs bench doctor clean distclean
+.PHONY: help run page test test-web test-suite test-browser test-bounds test-nojit lint types docs bench doctor clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,13 +25,17 @@ run: $(VENV)/.installed page ## opens the page: drag a robot arm in the browser 
 page: | $(VENV)/.made ## the page, from web/ into palpate/page/static; nothing to do unless web/ changed
 	@$(BIN)/python web/build_page.py
 
-test: test-suite test-bounds test-nojit test-web ## all tests: compiled, with bounds checks, kernel coverage, and the page's own
+test: test-suite test-browser test-bounds test-nojit test-web ## all tests: compiled, in a browser, with bounds checks, kernel coverage, the page's own
 
 test-web: page ## the page's TypeScript: types and unit tests
 	$(BIN)/python web/build_page.py --check
 
-test-suite: $(VENV)/.installed-dev page ## the whole suite, compiled
-	$(BIN)/python -m pytest $(XDIST) $(ARGS)
+test-suite: $(VENV)/.installed-dev page ## the whole suite but for the browser's part, compiled
+	$(BIN)/python -m pytest $(XDIST) -m "not browser" $(ARGS)
+
+# One after the other: the processor draws for the browser, and beside it a servo wants its thousand ticks a second.
+test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPATE_SCREENSHOTS=FOLDER keeps the pictures
+	$(BIN)/python -m pytest -m browser $(ARGS)
 
 # Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
 test-bounds: $(VENV)/.installed-dev ## the suite without its slow tests, every array index checked
