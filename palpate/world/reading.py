@@ -91,7 +91,8 @@ def fault_of(model: Model, arrays: Arrays, laws: tuple[str, str]) -> str:
     value = float(s.v_next[at])
     lost = joint in model.q_index and not np.isfinite(s.q[model.q_index[joint]]).all()
     what = f"has grown to {value:.3g}" if np.isfinite(value) and not lost else "is no longer finite"
-    return f"the {'position' if lost else 'velocity'} of joint {joint!r} (body {body!r}) {what} after {time:.6g} s; the last good state is kept"
+    quantity = "position" if lost else "velocity"
+    return f"the {quantity} of joint {joint!r} (body {body!r}) {what} after {time:.6g} s; the last good state is kept"
 
 
 def ledger_of(model: Model, state: State, now: Energy) -> Ledger:

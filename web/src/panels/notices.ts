@@ -36,6 +36,7 @@ export class Notices {
   private readonly hint = el("p", { class: "notice hint", hidden: true });
   private knows = recall(KNOWS) !== null;
   private now: Notice = { text: "" };
+  private state = -1; // of the last frame
 
   constructor(
     private readonly store: Store,
@@ -46,6 +47,11 @@ export class Notices {
     this.button.addEventListener("click", () => this.act());
     keys.bind("Touch", "y", "ask another page for the hands, or give them", () => this.act());
     for (const key of ["connection", "loading", "taken", "status", "hello", "held"] as const) store.on(key, () => this.refresh());
+    store.on("frame", (frame) => {
+      if (!frame || frame.state === this.state) return;
+      this.state = frame.state;
+      this.refresh(); // paused, or on again
+    });
   }
 
   /** The person has understood. */

@@ -49,6 +49,7 @@ export class SceneView {
   private followDue = 0;
   private fitted = "";
   private drawUntil = 0;
+  private settled = false;
 
   /** `clear` gives the part of the stage that no panel covers: the scene is centred there. */
   constructor(
@@ -80,6 +81,7 @@ export class SceneView {
   /** Draw again soon: something changed. */
   invalidate(): void {
     this.drawUntil = performance.now() + LINGER_MS;
+    this.settled = false;
   }
 
   // ---- what is shown
@@ -211,7 +213,8 @@ export class SceneView {
     } else {
       this.follow(now);
       this.rig.step();
-      if (now > this.drawUntil) return;
+      if (this.settled) return;
+      this.settled = now > this.drawUntil; // one picture more, however seldom they come: the last change is in it
     }
     if (this.tween?.sample(performance.now())) this.bodies?.place(this.tween.shown);
     this.drawFrame();
