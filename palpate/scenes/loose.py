@@ -19,17 +19,14 @@ def with_loose(scene: Scene) -> Scene:
     """The same scene, its world with a few boxes and balls to spare; a scene that has some keeps those."""
     if scene.loose:
         return scene
-    names: dict[str, list[str]] = {"box": [], "ball": []}
-    taken = set(scene.model.body_names)
-    for n in range(2 * EACH):
-        kind = ("box", "ball")[n % 2]
-        name = f"loose {kind} {n // 2 + 1}"
-        if name in taken:
-            raise ValueError(f"the scene {scene.name!r} has a body {name!r} already: that is the name of a spare one")
-        scene.world.add(_body(kind, name, colour(n + 2)))
+    names = {kind: tuple(f"loose {kind} {n + 1}" for n in range(EACH)) for kind in ("box", "ball")}
+    kinds = [(kind, name) for kind, each in names.items() for name in each]
+    solids = [_body(kind, name, colour(n + 2)) for n, (kind, name) in enumerate(kinds)]
+    together = MultiBody("loose", tuple(s.bodies[0] for s in solids), tuple(s.joints[0] for s in solids))
+    scene.world.add(together)  # at once: every change of bodies builds the world anew
+    for n, (_, name) in enumerate(kinds):
         scene.world.place(name, parking(n), parked=True)
-        names[kind].append(name)
-    return replace(scene, loose={kind: tuple(each) for kind, each in names.items()})
+    return replace(scene, loose=names)
 
 
 def parking(n: int) -> Transform:
