@@ -28,7 +28,7 @@ from palpate.bench.page_peer import bare_echo
 from palpate.bench.page_start import warm_start
 from palpate.jit import warm
 from palpate.page.sockets import SHOW_HZ
-from palpate.runtime.desk import one_line
+from palpate.runtime.children import one_line
 from palpate.runtime.loop import servo_loop
 from palpate.runtime.session import Session
 from palpate.scenes.arm import arm_line

@@ -7,13 +7,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from palpate.bench.tables import _print_goals, _wide
+from palpate.bench.tables import print_goals, print_load, wide
 
 
 def page_table(console: Console, result: dict[str, Any]) -> None:
     """Frames to pages, hands to the servo and starts; times in ms."""
     for table in (_frames(result), _ways(result)):
-        _wide(console).print(table)
+        wide(console).print(table)
     for row in result["browser"]:
         console.print(f"{row['scene']} in Chromium, drawn by the processor: {row['drawn_hz']:.1f} pictures and "
                       f"{row['shown_hz']:.1f} frames a second; its clock is known to {row['clock_off_ms']:.2f} ms",
@@ -23,10 +23,8 @@ def page_table(console: Console, result: dict[str, Any]) -> None:
                       f"{start['frame_s']:.2f} s", soft_wrap=True)  # fmt: skip
     for missing in result["missing"]:
         console.print(f"not measured: the page in a browser, {missing}", soft_wrap=True)
-    load, cores = result["load"], result["machine"]["cores"]
-    console.print(f"load {load['before'][0]:.2f} on {cores} cores before the run, {load['after'][0]:.2f} after it"
-                  f"{'' if result['fifo'] else '; SCHED_FIFO is not permitted here'}", soft_wrap=True)  # fmt: skip
-    _print_goals(console, result)
+    print_load(console, result, "" if result["fifo"] else "; SCHED_FIFO is not permitted here")
+    print_goals(console, result)
 
 
 def _frames(result: dict[str, Any]) -> Table:

@@ -7,13 +7,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from palpate.bench.tables import _print_goals, _wide
+from palpate.bench.tables import print_goals, print_load, wide
 
 
 def record_table(console: Console, result: dict[str, Any]) -> None:
     """Recordings, what kill -9 cost them, and how fast they could be written."""
     for table in (_recordings(result), _kills(result)):
-        _wide(console).print(table)
+        wide(console).print(table)
     for row in result["rows"]:
         most, rate_hz = row["frames_per_s"], row["rate_hz"]
         console.print(f"{row['scene']}: at most {most['recorder']:.0f} frames in a second of a core "
@@ -21,10 +21,8 @@ def record_table(console: Console, result: dict[str, Any]) -> None:
                       f"the mcap package {most['mcap']:.0f}", soft_wrap=True)  # fmt: skip
         for note in row["notes"]:
             console.print(f"! {row['scene']}: {note}", soft_wrap=True)
-    load, cores = result["load"], result["machine"]["cores"]
-    console.print(f"load {load['before'][0]:.2f} on {cores} cores before the run, {load['after'][0]:.2f} after it; "
-                  f"files in {result['folder']}", soft_wrap=True)  # fmt: skip
-    _print_goals(console, result)
+    print_load(console, result, f"; files in {result['folder']}")
+    print_goals(console, result)
 
 
 def _recordings(result: dict[str, Any]) -> Table:

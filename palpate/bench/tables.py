@@ -56,7 +56,7 @@ def servo_table(console: Console, result: dict[str, Any]) -> None:
     machine = result["machine"]
     console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run"
                   f"{'' if result['fifo_permitted'] else '; SCHED_FIFO is not permitted here'}")  # fmt: skip
-    _print_goals(console, result)
+    print_goals(console, result)
 
 
 def touched_table(console: Console, result: dict[str, Any]) -> None:
@@ -74,7 +74,7 @@ def touched_table(console: Console, result: dict[str, Any]) -> None:
         for what, key in (("tick", "tick"), ("force age", "age")):
             times = _us(row, f"{key}_p50", f"{key}_p99", f"{key}_p99.9", f"{key}_max")
             table.add_row("", "", "", what, *times, "", end_section=key == "age")
-    _wide(console).print(table)
+    wide(console).print(table)
     for row in result["touched"]:
         if row["fault"]:
             console.print(f"! {row['scene']}: {row['fault']}, so its times mean little", soft_wrap=True)
@@ -118,7 +118,7 @@ def link_table(console: Console, result: dict[str, Any]) -> None:
         if timed:
             table.add_section()
             table.add_row("Python echo", *_link_cells(result["python_echo"], timed))
-        _wide(console).print(table)
+        wide(console).print(table)
         for row in rows:
             if row["outage"]:
                 zero, back = row["outage"]["zero_after_ms"], row["outage"]["back_after_ms"]
@@ -128,11 +128,8 @@ def link_table(console: Console, result: dict[str, Any]) -> None:
                               soft_wrap=True)  # fmt: skip
             if row["fault"]:
                 console.print(f"! {row['network']}: {row['fault']}", soft_wrap=True)
-    load, cores = result["load"], result["machine"]["cores"]
-    console.print(f"load {load['before'][0]:.2f} on {cores} cores before the run, {load['after'][0]:.2f} after it"
-                  f"{'' if result['fifo_permitted'] else '; SCHED_FIFO is not permitted here'}",
-                  soft_wrap=True)  # fmt: skip
-    _print_goals(console, result)
+    print_load(console, result, "" if result["fifo_permitted"] else "; SCHED_FIFO is not permitted here")
+    print_goals(console, result)
 
 
 def _link_cells(row: dict[str, Any], timed: bool) -> list[str]:
@@ -156,12 +153,20 @@ def _us(row: dict[str, Any], *keys: str) -> list[str]:
     return [f"{row[f'{key}_us']:.1f}" for key in keys]
 
 
-def _wide(console: Console) -> Console:
+def wide(console: Console) -> Console:
     """For tables wider than some terminals: broken lines can be read, cut numbers cannot."""
     return Console(file=console.file, width=max(console.width, WIDE), highlight=False)
 
 
-def _print_goals(console: Console, result: dict[str, Any]) -> None:
+def print_load(console: Console, result: dict[str, Any], more: str = "") -> None:
+    """How busy the machine was, before and after."""
+    (before, *_), (after, *_) = result["load"]["before"], result["load"]["after"]
+    cores = result["machine"]["cores"]
+    console.print(f"load {before:.2f} on {cores} cores before the run, {after:.2f} after it{more}", soft_wrap=True)
+
+
+def print_goals(console: Console, result: dict[str, Any]) -> None:
+    """What was reached, and what was not."""
     for line in result["met"]:
         console.print(f"goal met: {line}", soft_wrap=True)
     for line in result["shortfalls"]:
@@ -188,7 +193,7 @@ def contact_table(console: Console, result: dict[str, Any]) -> None:
                 f"{run['times_faster']:.{2 if run['times_faster'] < 10.0 else 0}f}x" if i else "",
                 end_section=i == len(row["runs"]) - 1,
             )
-    _wide(console).print(table)
+    wide(console).print(table)
     for row in result["rows"]:
         if not row["same_height"]:
             console.print(f"! {row['scene']} {row['phase']}: the engines rest {1e3 * row['apart_m']:.1f} mm apart, "
@@ -203,6 +208,6 @@ def contact_table(console: Console, result: dict[str, Any]) -> None:
     console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run; {versions}")
     for missing in result["missing"]:
         console.print(f"not measured: {missing} is not installed")
-    _print_goals(console, result)
+    print_goals(console, result)
     if result["quick"]:
         console.print("a quick run: it shows that everything runs; its times and heights mean nothing")

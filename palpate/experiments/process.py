@@ -25,11 +25,11 @@ from typing import Any
 
 from palpate.experiments import EXPERIMENTS
 from palpate.registry import everything, find
+from palpate.runtime.children import one_line
 
 LONGEST_LINE = 400  # characters of what is told
-GIVE_WAY = (
-    10  # a tenth of what others get, where there is not enough for all; less, and it would starve on a busy machine
-)
+# A tenth of what others get, where there is not enough for all; less, and it would starve on a busy machine.
+GIVE_WAY = 10
 EXPECTED = (ValueError, OSError)  # their texts are written for people; of others, the kind is told as well
 
 
@@ -100,10 +100,10 @@ def hand_over(into: Path, out: Path) -> None:
     into.rmdir()
 
 
-def one_line(error: BaseException) -> str:
+def told(error: BaseException) -> str:
     """What a page shows of an error."""
-    text = next(iter(str(error).splitlines()), "")
-    return text if text and isinstance(error, EXPECTED) else f"{type(error).__name__}: {text}".removesuffix(": ")
+    kind, line = type(error).__name__, one_line(error)
+    return line if isinstance(error, EXPECTED) or line == kind else f"{kind}: {line}"
 
 
 def end_with_parent(into: Path | None) -> None:
@@ -133,7 +133,7 @@ def main() -> int:
     except (Exception, SystemExit) as error:
         if into is not None:
             shutil.rmtree(into, ignore_errors=True)
-        tell(error=one_line(error)[:LONGEST_LINE])
+        tell(error=told(error)[:LONGEST_LINE])
         return 2
     return 0
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from palpate import frame
 from palpate.control.modes import MODES
+from palpate.runtime.json_numbers import finite_number
 
 LONGEST = 1024  # characters, but of requests; the longest honest message has about 350
 LONGEST_REQUEST = 48 * 2**20  # a robot's file with its meshes, in base64
@@ -106,7 +107,8 @@ def _is_hand(value: Any) -> bool:
 
 
 def _hand(said: dict[str, Any], touchable: Collection[int]) -> Message | None:
-    body, stiffness, damping = said.get("body"), _number(said.get("stiffness")), _number(said.get("damping", 1.0))
+    body, stiffness = said.get("body"), finite_number(said.get("stiffness"))
+    damping = finite_number(said.get("damping", 1.0))
     at_body, target = _numbers(said.get("at_body"), 3), _numbers(said.get("target"), 3)
     hand, kind = said.get("hand", 0), said.get("kind", "pull")
     normal = _numbers(said.get("normal", [0, 0, 0]), 3)
@@ -128,7 +130,7 @@ def _hand(said: dict[str, Any], touchable: Collection[int]) -> Message | None:
 
 
 def _event(said: dict[str, Any]) -> Message | None:
-    kind, value = said.get("kind"), _number(said.get("value", 0.0))
+    kind, value = said.get("kind"), finite_number(said.get("value", 0.0))
     if not isinstance(kind, str) or kind not in EVENT_KINDS or value is None:
         return None
     if (kind == "speed" and value <= 0.0) or (kind in ("seek", "gravity", "friction") and value < 0.0):
@@ -153,19 +155,8 @@ def _numbers(value: Any, n: int) -> list[float] | None:
     """n finite numbers, none of them far away."""
     if not isinstance(value, list) or len(value) != n:
         return None
-    numbers = [x for x in map(_number, value) if x is not None and abs(x) <= FARTHEST_M]
+    numbers = [x for x in map(finite_number, value) if x is not None and abs(x) <= FARTHEST_M]
     return numbers if len(numbers) == n else None
-
-
-def _number(value: Any) -> float | None:
-    """A finite number, or None: JSON knows 1e999 and integers of any length."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _refuse(constant: str) -> float:

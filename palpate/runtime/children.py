@@ -19,6 +19,11 @@ from typing import Any
 STUCK_S = 1.0  # a line that takes longer is not being read
 
 
+def one_line(error: BaseException) -> str:
+    """What is told of an error: its first line, or else its kind."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
 class ChildError(RuntimeError):
     """A child that did not start; the message is its own."""
 

@@ -29,7 +29,7 @@ import numpy as np
 from palpate.control.files import export_csv, export_joint_trajectory, save
 from palpate.control.trajectory import Trajectory
 from palpate.dynamics.facade import forward_kinematics
-from palpate.runtime.children import Child
+from palpate.runtime.children import Child, one_line
 from palpate.runtime.lab import Lab
 from palpate.runtime.uploads import try_robot, unpack_robot
 from palpate.scenes.any_arm import scene_of
@@ -186,11 +186,6 @@ def _rows(trajectory: Trajectory, which: np.ndarray) -> Trajectory:
     """Some rows of a motion."""
     time, q, v, a = (getattr(trajectory, part)[which] for part in ("time_s", "q", "v", "a"))
     return Trajectory(trajectory.names, time, q, v, a)
-
-
-def one_line(error: Exception) -> str:
-    """What a page shows of an error."""
-    return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
 def _point(value: Any) -> tuple[float, float, float]:

@@ -39,9 +39,11 @@ class SessionReport:
         return edges[int(np.searchsorted(total, total[-1] * percent / 100.0))] if self.lateness else float("nan")
 
     def __str__(self) -> str:
-        worst = self.percentile_us(99.9)
-        within = f"within {worst:g} us of their time" if np.isfinite(worst) else f"over {LATENESS_EDGES_US[-1]} us late"
+        worst, last = self.percentile_us(99.9), LATENESS_EDGES_US[-1]
+        began = f"99.9 % of ticks began within {worst:g} us of their time"
+        if worst == np.inf:
+            began = f"more than 0.1 % of ticks began over {last} us late"
         return (f"{self.rate_hz:.1f} Hz over {self.seconds:.1f} s, {100 * self.late_fraction:.3f} % late, "
-                f"99.9 % of ticks began {within}"
+                f"{began}"
                 f"{'' if self.fifo else ' (without SCHED_FIFO)'}"
                 f"{''.join(f'; {device}' for device in self.devices)}")  # fmt: skip

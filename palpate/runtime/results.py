@@ -7,16 +7,16 @@ numbers that are none (a claim about a run that came to nothing) become None, fo
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
+
+from palpate.runtime.json_numbers import finite_number
 
 REPORT = "report.json"
 LARGEST_REPORT = 4 * 2**20  # bytes; those of the experiments here have a few thousand
 LARGEST_FILE = 64 * 2**20
-PIECE = (
-    3 * 2**16
-)  # bytes: small, for frames go through the same socket; of three, so that base64 has no padding between
+# Bytes in one answer: few, for frames go through the same socket; of three, so that base64 has no padding between.
+PIECE = 3 * 2**16
 
 
 class Results:
@@ -46,7 +46,7 @@ class Results:
             raise ValueError(f"{self._at(name, REPORT)} is not a report of an experiment") from None
         return {
             "name": name, "claims": claims, "figures": figures, "recordings": recordings, "options": options,
-            "seconds": _number(document.get("seconds")), "when": when, "folder": f"{self._folder.name}/{name}",
+            "seconds": finite_number(document.get("seconds")), "when": when, "folder": f"{self._folder.name}/{name}",
         }  # fmt: skip
 
     def piece(self, name: str, file: str, start: int) -> tuple[bytes, int, str]:
@@ -85,8 +85,8 @@ class Results:
 
 def _claim(claim: dict[str, Any]) -> dict[str, Any]:
     return {
-        "name": str(claim["name"]), "value": _number(claim["value"]), "low": _number(claim.get("low")),
-        "high": _number(claim.get("high")), "unit": str(claim.get("unit", "")), "passed": claim["passed"] is True,
+        "name": str(claim["name"]), "value": finite_number(claim["value"]), "low": finite_number(claim.get("low")),
+        "high": finite_number(claim.get("high")), "unit": str(claim.get("unit", "")), "passed": claim["passed"] is True,
     }  # fmt: skip
 
 
@@ -98,13 +98,3 @@ def _figures(files: list[str]) -> list[dict[str, Any]]:
         if stem and suffix in ("png", "svg") and not {"/", "\\", "\0"} & set(file) and not stem.startswith("."):
             found.setdefault(stem, []).append(suffix)
     return [{"name": stem, "as": suffixes} for stem, suffixes in found.items()]
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None

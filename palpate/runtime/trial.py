@@ -19,6 +19,7 @@ import numpy as np
 from palpate.model.description import ModelError, ModelWarning
 from palpate.model.load import load
 from palpate.model.meshes import load_mesh
+from palpate.runtime.children import one_line
 
 MOST_BODIES = 500  # matrices over all joints must fit into memory, and be searched; humanoids have about a hundred
 LARGEST_M = 1e4  # of a mesh: nothing that a page can show is larger
@@ -56,7 +57,7 @@ def main() -> None:
     except MemoryError:
         answer = {"error": "it needs too much memory"}
     except Exception as error:  # readers have many: each is a line
-        answer = {"error": next(iter(str(error).splitlines()), "") or type(error).__name__}
+        answer = {"error": one_line(error)}
     print(json.dumps(answer), flush=True)
 
 
