@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import FLAGS, WAIT_S, WINDOW, Open, Tab
+from browsing import FLAGS, WAIT_S, WINDOW, Open, Tab, Watcher, touched
 from fake_servo import Page, Rings
 
 BROWSER_REQUIRED = os.environ.get("PALPATE_REQUIRE_BROWSER") == "1"
@@ -90,3 +90,15 @@ def open_tab(chromium: Any, pictures: Path) -> Iterator[Open]:
 def open_once(chromium: Any, pictures: Path) -> Iterator[Open]:
     """The same, of tabs that a whole file uses."""
     yield from _opener(chromium, pictures)
+
+
+@pytest.fixture(scope="module")
+def served(built: None, request: pytest.FixtureRequest) -> Iterator[tuple[str, Watcher]]:
+    """(address of the page, a client of it) of `palpate touch SCENE`, SCENE being what the test's file calls so."""
+    with touched(request.module.SCENE) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def watcher(served: tuple[str, Watcher]) -> Watcher:
+    return served[1]

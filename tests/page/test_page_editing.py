@@ -6,26 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browsing import DESKTOP, Open, Tab, Watcher, touched, wait
+from browsing import DESKTOP, Open, Tab, Watcher, wait
 
 import palpate as pp
 from palpate import frame
 from palpate.control.modes import EDITED, ENDED, PLANNED, TOUCHED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SCENE = "arm-line"  # that is served
 
 PARKED_M = 50.0  # higher, or deeper, nobody sees what waits there
-
-
-@pytest.fixture(scope="module")
-def served(built: None) -> Iterator[tuple[str, Watcher]]:
-    with touched("arm-line") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def watcher(served: tuple[str, Watcher]) -> Watcher:
-    return served[1]
 
 
 @pytest.fixture(scope="module")

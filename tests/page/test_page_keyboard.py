@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from browsing import DESKTOP, Open, Tab, Watcher, touched, wait
+from browsing import DESKTOP, Open, Tab, Watcher, wait
 
 from palpate import frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SCENE = "arm-line"  # that is served
 
 # Everything that a person can use now; each gets a number to be known by.
 CONTROLS = """() => [...document.querySelectorAll('button, select, input, summary, a[href], textarea, [tabindex="0"]')]
@@ -28,17 +29,6 @@ FOCUS = """() => {
     const words = x.getAttribute('aria-label') || x.title || x.innerText;
     return {control: x.dataset.control, words, seen: focused !== plain};
 }"""
-
-
-@pytest.fixture(scope="module")
-def served(built: None) -> Iterator[tuple[str, Watcher]]:
-    with touched("arm-line") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def watcher(served: tuple[str, Watcher]) -> Watcher:
-    return served[1]
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,16 @@
 """The scene picker and a robot of one's own, by `palpate touch`: each appears, moves, and nothing complains."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import trimesh
-from browsing import Open, Tab, Watcher, touched, wait
+from browsing import Open, Tab, Watcher, wait
 
 from palpate.scenes import SCENES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SCENE = "arm-rest"  # that is served
 
 # Two joints and a foot; `{shape}` is that of the upper link.
 ROBOT = """<robot name="{name}">
@@ -27,17 +27,6 @@ ROBOT = """<robot name="{name}">
     <limit lower="-1" upper="1" effort="50" velocity="3"/>
   </joint>
 </robot>"""
-
-
-@pytest.fixture(scope="module")
-def served(built: None) -> Iterator[tuple[str, Watcher]]:
-    with touched("arm-rest") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def watcher(served: tuple[str, Watcher]) -> Watcher:
-    return served[1]
 
 
 @pytest.fixture(scope="module")

@@ -4,22 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from browsing import WINDOW, Open, Tab, Watcher, touched, wait
+from browsing import WINDOW, Open, Tab, Watcher, wait
 
 from palpate import frame
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def served(built: None) -> Iterator[tuple[str, Watcher]]:
-    with touched("arm-rest") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def watcher(served: tuple[str, Watcher]) -> Watcher:
-    return served[1]
+SCENE = "arm-rest"  # that is served
 
 
 @pytest.fixture(scope="module")
