@@ -88,7 +88,7 @@ def _parquet(recording: Recording, out: Path, everything: bool, progress: Progre
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise RecordError("exporting Parquet needs pyarrow: pip install pyarrow (CSV needs nothing)") from None
+        raise RecordError("Parquet needs pyarrow: pip install 'palpate[parquet]' (CSV needs nothing)") from None
     wanted, rows = columns(recording, everything), 0
     types: Any = {"i": pyarrow.int64(), "f": pyarrow.float64()}
     schema = pyarrow.schema([(column.name, types[column.kind]) for column in wanted])

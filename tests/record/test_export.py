@@ -5,6 +5,7 @@ import json
 import sys
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from sample_recordings import HUMANOID, SMALL, frames, recording
 
@@ -92,10 +93,9 @@ def test_trajectory_is_a_message_of_ros_of_the_last_run(tmp_path):
 
 
 def test_parquet_has_the_same_numbers(tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
     words = frames(45)
     assert export(recording(tmp_path / "a.mcap", words), tmp_path / "a.parquet", "parquet") == 45
-    table = parquet.read_table(tmp_path / "a.parquet")
+    table = pyarrow.parquet.read_table(tmp_path / "a.parquet")
     assert table.column_names == COLUMNS
     assert table["tick"].to_pylist() == list(range(45))
     assert table["q.elbow"].to_pylist() == [SMALL.read(frame, "q")[1] for frame in words]
@@ -103,7 +103,7 @@ def test_parquet_has_the_same_numbers(tmp_path):
 
 def test_parquet_without_pyarrow_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(RecordError, match="pip install pyarrow"):
+    with pytest.raises(RecordError, match=r"pip install 'palpate\[parquet\]'"):
         export(recording(tmp_path / "a.mcap", frames(3)), tmp_path / "a.parquet", "parquet")
     assert not (tmp_path / "a.parquet").exists()
 
