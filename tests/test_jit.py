@@ -88,6 +88,32 @@ def test_the_closure_follows_imports_through_the_package():
     assert "dynamics/rnea.py" not in closure
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import used",
+        "    from used import a, b  # both",
+        "from used import (\n    a,  # (the first)\n    b,\n)",
+        "from used \\\n    import a",
+        "x = 1; import used",
+        "if True: from used import a",
+        '"""One must\nimport this: it is prose."""\nimport used',
+        "from .used import a",
+    ],
+)  # fmt: skip
+def test_the_closure_sees_an_import_however_it_is_written(line, tmp_path):
+    indented = "def later():\n" if line.startswith(" ") else ""
+    (tmp_path / "user.py").write_text(f'"""Says import too."""\n{indented}{line}\n')
+    (tmp_path / "used.py").write_text("a = b = 1\n")
+    assert jit.import_closure(tmp_path / "user.py") == (tmp_path / "used.py", tmp_path / "user.py")
+
+
+def test_the_closure_reads_a_file_in_its_own_encoding(tmp_path):
+    (tmp_path / "user.py").write_bytes("# -*- coding: latin-1 -*-\n# é\nimport used\n".encode("latin-1"))
+    (tmp_path / "used.py").write_text("")
+    assert len(jit.import_closure(tmp_path / "user.py")) == 2
+
+
 @compiled
 def test_a_kernel_called_from_python_is_a_type_error():
     from palpate.dynamics.aba import aba

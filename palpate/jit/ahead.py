@@ -25,6 +25,7 @@ from palpate.jit.shared import reached_by
 
 def is_cached(entry: Entry) -> bool:
     """Whether an entry has been compiled for this machine, as its files are now."""
+    entry.enable_caching()
     return bool(entry._cache._cache_file._load_index())
 
 

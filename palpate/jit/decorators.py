@@ -25,9 +25,16 @@ OPTIONS: dict[str, Any] = {
 
 
 class Dispatcher(registry.CPUDispatcher):
+    _cached = False
+
     def enable_caching(self) -> None:
-        if Locator.from_function(self.py_func, self.py_func.__code__.co_filename) is not None:
-            self._cache = FunctionCache(self.py_func)
+        """Not before it is needed: a start from the cache loads a few entries, and no kernel that is part of them."""
+        if not self._cached and Locator.from_function(self.py_func, self.py_func.__code__.co_filename) is not None:
+            self._cache, self._cached = FunctionCache(self.py_func), True
+
+    def compile(self, signature: Any) -> Any:
+        self.enable_caching()
+        return super().compile(signature)
 
 
 class Kernel(Dispatcher):
@@ -75,9 +82,7 @@ def _compiled(
     options = OPTIONS | {"fastmath": set(fastmath), "no_cfunc_wrapper": True}
     if dispatcher is Kernel:
         options |= {"no_cpython_wrapper": True, "forceinline": inline}
-    compiled = dispatcher(py_func=function, targetoptions=options)
-    compiled.enable_caching()
-    return compiled
+    return dispatcher(py_func=function, targetoptions=options)
 
 
 def kernel(function: F) -> F:

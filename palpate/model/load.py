@@ -10,10 +10,11 @@ from palpate.model.mjcf import load_mjcf
 from palpate.model.urdf import load_urdf, read_xml
 
 
-def load(path: str | Path, free_base: bool = False, **options: Any) -> MultiBody:
+def load(path: str | Path, free_base: bool = False, among: Path | None = None, **options: Any) -> MultiBody:
     """Read a .urdf file, or an .xml or .mjcf file that holds MJCF (or URDF: the root element decides).
 
     free_base  let the root link of a URDF float; an MJCF file says itself what floats
+    among      a folder beyond which no file is read, whatever this one names
     options    passed on to `load_urdf`: package_dirs, skip_missing_meshes, mimic
     """
     path = Path(path).expanduser()
@@ -25,9 +26,9 @@ def load(path: str | Path, free_base: bool = False, **options: Any) -> MultiBody
     if suffix not in (".urdf", ".xml", ".mjcf"):
         raise ModelError(f"{path.name}: the format {suffix!r} is not known; known: .urdf, .xml and .mjcf")
     if suffix == ".urdf" or read_xml(path).tag == "robot":
-        return load_urdf(path, free_base, **options)
+        return load_urdf(path, free_base, among=among, **options)
     if free_base:
         raise ModelError(f"{path.name}: free_base is for URDF; in MJCF give the root body a <freejoint/>")
     if options:
         raise ModelError(f"{path.name}: {', '.join(options)} is for URDF, and this file is MJCF")
-    return load_mjcf(path)
+    return load_mjcf(path, among)

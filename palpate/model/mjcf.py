@@ -7,6 +7,7 @@ placements.  Contact parameters differ in kind: a geom's sliding friction become
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Container, Iterator
 from pathlib import Path
@@ -17,14 +18,16 @@ import numpy as np
 from palpate.conventions import GRAVITY
 from palpate.model.description import WORLD_NAME, Body, Joint, ModelError, MultiBody, Step, warn
 from palpate.model.shapes import Material, Shape
-from palpate.model.urdf import unused
+from palpate.model.urdf import read_xml, unused
 from palpate.spatial.placement import IDENTITY, Rotation, Transform
 
 DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's colour of a geom that states none; its material's counts then
 
 
-def load_mjcf(source: str | Path) -> MultiBody:
+def load_mjcf(source: str | Path, among: Path | None = None) -> MultiBody:
     """Read an MJCF file, or MJCF text (a string with a "<" in it).
+
+    among  a folder beyond which no file is read, whatever the file names
 
     Postures: "qpos0", the file's reference configuration, and its named keyframes.
     What has no counterpart here (equality constraints, tendons, actuators, springs ...) is left out, and one
@@ -38,6 +41,8 @@ def load_mjcf(source: str | Path) -> MultiBody:
     where = "MJCF text" if is_text else Path(source).name
     if not is_text and not Path(source).is_file():
         raise ModelError(f"{source} is not a file")
+    if among is not None:
+        _check_named_files(Path(source).resolve(), among.resolve())
     try:
         m = mujoco.MjModel.from_xml_string(source) if is_text else mujoco.MjModel.from_xml_path(str(source))
     except ValueError as error:
@@ -50,6 +55,35 @@ def load_mjcf(source: str | Path) -> MultiBody:
     if reader.left_out:
         warn(f"{where}: left out {', '.join(reader.left_out)}")
     return multibody
+
+
+def _check_named_files(source: Path, among: Path) -> None:
+    """A ModelError if MuJoCo would look outside `among` for a file that the MJCF, or what it includes, names."""
+    waiting, seen, folders, names = [source], set[Path](), {""}, set[str]()
+    while waiting:
+        seen.add(file := waiting.pop())
+        for node in read_xml(file).walk():
+            if node.tag == "compiler":
+                folders |= {value for key, value in node.attributes.items() if key.endswith("dir")}
+            elif node.tag == "model":  # which has folders of its own
+                raise ModelError(f"{file.name}:{node.line}: files that were sent are one model, not several")
+            elif node.tag == "include":
+                included = {
+                    _inside(among, base, node.attributes.get("file", "")) for base in (source.parent, file.parent)
+                }
+                waiting += [path for path in included - seen if path.is_file()]
+            else:
+                names |= {value for key, value in node.attributes.items() if key.startswith("file")}
+    for folder, name in itertools.product(folders, names):
+        _inside(among, _inside(among, source.parent, folder), name)
+
+
+def _inside(among: Path, folder: Path, name: str) -> Path:
+    """The file or folder of this name, which MuJoCo too takes from Windows."""
+    path = (folder / name.replace("\\", "/")).resolve()
+    if not path.is_relative_to(among):
+        raise ModelError(f"{name!r} is not among the files")
+    return path
 
 
 class _Reader:

@@ -31,7 +31,7 @@ class Paging:
         self.desk = Desk(session)
 
     def start(self) -> None:
-        """Returns when it listens; a ChildError says why it cannot."""
+        """Start its process, which takes a while; `listening` waits for it."""
         if self.process is not None:
             self.process.end()
         engine = self.session.engine
@@ -41,6 +41,10 @@ class Paging:
         if self.certificate is not None:
             orders |= dict(zip(("cert", "key"), map(str, self.certificate), strict=True))
         self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)
+
+    def listening(self) -> None:
+        """Returns when it listens; a ChildError says why it cannot."""
+        assert self.process is not None
         self.url = self.process.answer("url", PATIENCE_S)
         self.port = urlsplit(self.url).port or self.port  # a restarted page must be found where it was
 

@@ -116,17 +116,22 @@ class Session:
 
     def start(self) -> Session:
         """Compile if need be, start everything, and return when the servo ticks and the page listens."""
-        self._warm()
-        restart(self.engine.address)
-        self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
         try:
+            if self._want_page:
+                from palpate.runtime.paging import Paging
+
+                self.page = Paging(self, *self._where)
+                self.page.start()  # which takes its process a while
+            self._warm()
+            restart(self.engine.address)
             if self._record is not None:
                 self._start_recorder(self._record)
-            if self._want_page:
-                self._start_page()
-        except Exception:
+            if self.page is not None:
+                self.page.listening()
+        except BaseException:
             self.stop()
             raise
+        self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
         self._began = time.monotonic()
         for mailbox in self._mailboxes:
             mailbox.start()
@@ -319,7 +324,8 @@ class Session:
                 since = time.monotonic()
                 self._note("the page ended and was started again")
                 try:
-                    self._start_page()
+                    self.page.start()
+                    self.page.listening()
                 except ChildError as error:
                     self._note(f"the page: {error}")
             if self.recorder is not None and not self.recorder.alive:
@@ -365,15 +371,6 @@ class Session:
         self.report.counters = dict(zip(COUNTERS, servo.counters.tolist(), strict=True))
         self.report.lateness = servo.lateness.tolist()
         self.report.devices = [each.report() for each in self.reaching]
-
-    # --- children ---
-
-    def _start_page(self) -> None:
-        if self.page is None:
-            from palpate.runtime.paging import Paging
-
-            self.page = Paging(self, *self._where)
-        self.page.start()
 
     def _start_recorder(self, path: Path) -> None:
         engine = self.engine

@@ -28,8 +28,8 @@ MOST_MEMORY_BYTES, LONGEST_S = 4 * 2**30, 20  # of this process: address space, 
 
 def read(robot: Path, among: Path) -> int:
     """Read a robot and all its meshes, as a session will; the number of its bodies."""
-    options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True, "among": among}
-    described = load(robot, **(options if robot.suffix.lower() == ".urdf" else {}))
+    options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True}
+    described = load(robot, among=among, **(options if robot.suffix.lower() == ".urdf" else {}))
     if len(described.bodies) > MOST_BODIES:
         raise ModelError(f"{robot.name} has {len(described.bodies)} bodies; a robot may have {MOST_BODIES}")
     shapes = [shape for body in described.bodies for shape in body.shapes]

@@ -85,8 +85,8 @@ def load_robot(name: str) -> MultiBody:
     path = find_robot(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of inertias, as most files in daily use give
-        options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True, "among": _all_here(path)}
-        robot = load(path, **(options if path.suffix.lower() == ".urdf" else {}))
+        options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True}
+        robot = load(path, among=_all_here(path), **(options if path.suffix.lower() == ".urdf" else {}))
     return replace(robot, bodies=tuple(
         replace(body, shapes=tuple(part for shape in body.shapes for part in _affordable(shape)))
         for body in robot.bodies

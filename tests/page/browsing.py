@@ -85,9 +85,16 @@ class Tab:
 
     def grab(self, body: str) -> tuple[float, float]:
         """Takes hold of a body in its middle; where that is."""
-        x, y = self.still_at(body)
-        self.page.mouse.move(x, y)
-        self.until(f"hovered() === {body!r}")
+        x = y = 0.0
+
+        def over() -> bool:  # a page that was behind another may have shown for a while where the body had been
+            nonlocal x, y
+            x, y = self.still_at(body)
+            self.page.mouse.move(x, y)
+            time.sleep(0.1)
+            return bool(self.ask(f"hovered() === {body!r}"))
+
+        wait(over, f"the pointer over {body}")
         self.page.mouse.down()
         self.until(f"held() === {body!r}")
         return x, y

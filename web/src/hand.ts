@@ -15,6 +15,7 @@ import { Controllers } from "./xr";
 
 const TOUCH_SLOP_PX = 14; // a finger is wider than a mouse
 const LINE_PX = 30; // of the wheel, in browsers that count lines
+const LOOK_MS = 100; // between looks for what has moved under a pointer that rests
 
 /** A pointer that holds something. */
 interface Held {
@@ -31,6 +32,8 @@ export class Hand {
   private readonly turning = new Set<number>(); // fingers that move the camera
   private latest = -1; // pointer that the wheel is meant for
   private at = { x: 0, y: 0 };
+  private over = false; // a mouse is at `at`, over the stage, with no button pressed
+  private looked = 0; // when, on the page's clock [ms]
   private hoverDue = false;
   private readonly tip = el("div", { class: "tip", hidden: true });
 
@@ -51,7 +54,10 @@ export class Hand {
     stage.addEventListener("pointerdown", (event) => this.down(event), first);
     stage.addEventListener("pointermove", (event) => this.move(event), first);
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"] as const) stage.addEventListener(end, (event) => this.up(event), first);
-    stage.addEventListener("pointerleave", () => this.hover(null));
+    stage.addEventListener("pointerleave", () => {
+      this.over = false;
+      this.hover(null);
+    });
     stage.addEventListener("wheel", (event) => this.wheel(event), { capture: true, passive: false });
     window.addEventListener("blur", () => this.release());
     document.addEventListener("visibilitychange", () => document.hidden && this.release());
@@ -59,7 +65,10 @@ export class Hand {
     store.on("connection", (connection) => connection !== "open" && this.release());
     store.on("taken", (taken) => taken && this.release());
     store.on("hello", () => this.release());
-    store.on("frame", () => this.holds.slide());
+    store.on("frame", () => {
+      this.holds.slide();
+      if (this.over && performance.now() > this.looked + LOOK_MS) this.look();
+    });
   }
 
   /** Lets go of everything, whoever holds it: pointers, keys, controllers. */
@@ -98,7 +107,9 @@ export class Hand {
   private move(event: PointerEvent): void {
     const held = this.held.get(event.pointerId);
     if (!held) {
-      if (event.buttons === 0 && event.pointerType !== "touch") this.look(event);
+      this.over = event.buttons === 0 && event.pointerType !== "touch";
+      this.at = { x: event.clientX, y: event.clientY };
+      if (this.over) this.look();
       return;
     }
     event.stopPropagation();
@@ -141,13 +152,13 @@ export class Hand {
   }
 
   /** Looks once per picture for what is under the pointer. */
-  private look(event: PointerEvent): void {
-    this.at = { x: event.clientX, y: event.clientY };
+  private look(): void {
     if (this.hoverDue) return;
     this.hoverDue = true;
     requestAnimationFrame(() => {
       this.hoverDue = false;
-      if (this.held.size > 0) return;
+      this.looked = performance.now();
+      if (this.held.size > 0 || !this.over) return;
       const seeing = this.store.canTouch() && !this.view.look.dark; // in the dark nothing tells what is there
       this.hover(seeing ? this.view.find.pick(this.at.x, this.at.y) : null);
     });

@@ -18,7 +18,10 @@ beforeEach(() => {
   vi.stubGlobal("requestAnimationFrame", (draw: () => void) => draw());
   vi.stubGlobal("WheelEvent", { DOM_DELTA_LINE: 1 });
 });
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
 
 /** A hand on a stage and in a scene that the test plays; a pixel is a centimetre at the distance of the bodies. */
 function setUp() {
@@ -163,6 +166,28 @@ test("who may not touch gets the camera; losing the connection or the hands lets
   expect(sent.at(-1)).toEqual({ type: "release", hand: 0 });
   expect(scene.carried.size).toBe(0);
   expect(play("pointermove", 1, 20)).toBe(true); // it is nobody's pointer any more
+});
+
+test("what moves under a pointer that rests is noticed, but not while it turns the camera, nor after it left", () => {
+  const { play, store, scene } = setUp();
+  const moved = { body: BALL, point: AT.clone(), normal: new THREE.Vector3(0, -1, 0), movable: true };
+  let clock = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => (clock += 1000));
+  const frame = (): void => store.set("frame", {} as never);
+  play("pointermove", 1, 50, { pointerType: "mouse", buttons: 0 });
+  expect(store.get("hovered")).toBe(ARM);
+  scene.find.pick = () => moved;
+  frame();
+  expect(store.get("hovered")).toBe(BALL);
+  scene.find.pick = () => null as never;
+  play("pointermove", 1, 50, { pointerType: "mouse", buttons: 1 }); // turns the camera
+  frame();
+  expect(store.get("hovered")).toBe(BALL);
+  play("pointermove", 1, 50, { pointerType: "mouse", buttons: 0 });
+  play("pointerleave", 1);
+  scene.find.pick = () => moved;
+  frame();
+  expect(store.get("hovered")).toBe(0);
 });
 
 test("in the dark, hovering tells nothing", () => {
