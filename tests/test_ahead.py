@@ -1,4 +1,4 @@
-"""The second process of a first start: what it compiles, the first one finds."""
+"""The other processes of a first start: what they compile, the first one finds."""
 
 import os
 import subprocess
@@ -56,6 +56,24 @@ def test_what_was_compiled_ahead_is_not_compiled_again(folder):
     assert run(["-c", USE], folder).stdout == "15.0 0\n"
 
 
+@pytest.mark.parametrize(("worker", "compiled"), [(0, ["door", "outer", "inner"]), (1, ["inner", "outer"])])
+def test_several_processes_begin_in_different_places_and_leave_nothing_out(folder, worker, compiled):
+    code = f"""
+from palpate.jit import ahead, shared
+import ahead_sample
+each = ahead.reached_by(ahead_sample.door.py_func)[0].__class__
+order, original = [], each.compiled
+each.compiled = lambda self: (order.append(self.name), original(self))
+compile_door = type(ahead_sample.door).compile
+type(ahead_sample.door).compile = lambda self, types: (order.append("door"), compile_door(self, types))
+ahead.compile_all("ahead_sample", "door", {worker}, 2)
+print(*order)
+"""
+    assert run(["-c", code], folder).stdout.split() == compiled
+    if worker == 0:
+        assert run(["-c", USE], folder).stdout == "15.0 0\n"
+
+
 def test_a_first_start_with_a_second_process_computes_the_same(folder):
     code = "from palpate.jit.ahead import compiled_ahead\nwith compiled_ahead('ahead_sample', 'door'):"
     both = run(["-c", code + "".join(f"\n    {line}" for line in USE.splitlines())], folder)
@@ -64,5 +82,5 @@ def test_a_first_start_with_a_second_process_computes_the_same(folder):
 
 
 def test_the_second_process_ends_with_the_first(folder):
-    ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door"], folder, input="", timeout=60)
+    ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door", "0", "1"], folder, input="", timeout=60)
     assert ended.returncode == 0

@@ -1,8 +1,8 @@
-"""A second process that compiles ahead: a first start on two cores takes little more than half as long.
+"""More processes that compile ahead: a first start on two cores takes little more than half as long.
 
-What it compiles it puts into the cache and never runs, so it may begin at the end: first the entry itself, then the
-shared functions from the last to the first, while the first process goes from the first to the last.  Whoever comes
-second finds the work done.
+What they compile they put into the cache and never run, so they may begin anywhere: one with the entry itself and then
+the shared functions from the last to the first, others (where there are more than two cores) in between, while the
+first process goes from the first to the last.  Whoever comes second finds the work done.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from palpate.jit.cache import cache_dir
 from palpate.jit.decorators import DISABLED, Entry
 from palpate.jit.shared import reached_by
 
+MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
+
 
 def is_cached(entry: Entry) -> bool:
     """Whether an entry has been compiled for this machine, as its files are now."""
@@ -31,16 +33,19 @@ def is_cached(entry: Entry) -> bool:
 
 @contextmanager
 def compiled_ahead(module: str, name: str) -> Iterator[None]:
-    """While inside, a second process compiles the entry `name` of a module, if that has not been done before."""
-    if DISABLED or cache_dir() is None or _cores() < 2 or is_cached(getattr(importlib.import_module(module), name)):
+    """While inside, other processes compile the entry `name` of a module, if that has not been done before."""
+    if DISABLED or cache_dir() is None or is_cached(getattr(importlib.import_module(module), name)):
         yield
         return
-    worker = subprocess.Popen([sys.executable, "-m", __name__, module, name], stdin=subprocess.PIPE)
+    n = min(_cores() - 1, MOST_WORKERS)
+    command = [sys.executable, "-m", __name__, module, name]
+    workers = [subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE) for k in range(n)]
     try:
         yield
     finally:
-        worker.kill()
-        worker.communicate()
+        for worker in workers:
+            worker.kill()
+            worker.communicate()
 
 
 def _cores() -> int:
@@ -53,18 +58,21 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-def compile_all(module: str, name: str) -> None:
-    """The second process: everything that the entry reaches, from the end."""
+def compile_all(module: str, name: str, worker: int = 0, workers: int = 1) -> None:
+    """One of the processes: everything that the entry reaches, from the end, or from in between."""
     entry = getattr(importlib.import_module(module), name)
     somewhere = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value  # nothing here is ever called
     reached = [each for each in reached_by(entry.py_func) if each.callback is None]
     for each in reached:
         llvmlite.binding.add_symbol(each.symbol, somewhere)
-    entry.compile(entry.declared)
-    for each in reversed(reached):
+    if worker == 0:
+        entry.compile(entry.declared)
+    begin = worker * len(reached) // workers
+    backwards = reached[::-1]
+    for each in backwards[begin:] + backwards[:begin]:
         each.compiled()
 
 
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    compile_all(*sys.argv[1:])
+    compile_all(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
