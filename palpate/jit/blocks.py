@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import extending
 from numba.core import types
+from numba.core.typing.templates import AttributeTemplate
 
 from palpate.jit.decorators import DISABLED
+
+WORD = ir.IntType(64)
+ITEM_BYTES = ir.Constant(WORD, 8)  # of every array in a Block
+# (item, dimensions) of what a field may be annotated with
+KINDS = {
+    "Floats1": (types.float64, 1), "Floats2": (types.float64, 2), "Ints1": (types.int64, 1), "int": (types.int64, 0),
+}  # fmt: skip
 
 _plain: list[tuple[Any, ...]] = []  # without the compiler an address is a place in this list, and one
 
@@ -37,6 +47,88 @@ def _descriptor(x: Any) -> tuple[int, ...]:
     return (int(x),)
 
 
+class Part(types.Type):
+    """A NamedTuple of a Block in compiled code: an address, behind which its fields are looked up when they are used.
+
+    To numba it is one pointer, not fifty arrays of seven members each: kernels hand several of them to each other, and
+    compile in half the time.
+    """
+
+    def __init__(self, layout: type, readonly: bool) -> None:
+        self.readonly = readonly
+        self.annotations: tuple[tuple[str, Any], ...] = tuple(  # NamedTuple wraps the names
+            (name, getattr(kind, "__forward_arg__", kind)) for name, kind in layout.__annotations__.items()
+        )
+        for name, kind in self.annotations:
+            if kind not in KINDS:
+                raise TypeError(f"{layout.__name__}.{name} is annotated with {kind!r}, not with one of the names "
+                                f"{', '.join(KINDS)} (from __future__ import annotations)")  # fmt: skip
+        super().__init__(name=f"{layout.__module__}.{layout.__qualname__}{' const' if readonly else ''}")
+
+    @property
+    def key(self) -> Any:
+        """What makes two of them one: in a notebook a class may be written again, under its name with other fields."""
+        return self.name, self.annotations
+
+    def words(self) -> int:
+        """Of its descriptors."""
+        return sum(_words(kind) for kind, _ in _fields(self).values())
+
+
+def _words(kind: Any) -> int:
+    return 5 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+
+
+@functools.cache
+def _fields(part: Part) -> dict[str, tuple[Any, int]]:
+    """(type, place [words]) by name."""
+    fields: dict[str, tuple[Any, int]] = {}
+    place = 0
+    for name, annotation in part.annotations:
+        item, ndim = KINDS[annotation]
+        kind = types.Array(item, ndim, "C", readonly=part.readonly) if ndim else item
+        fields[name] = kind, place
+        place += _words(kind)
+    return fields
+
+
+@extending.register_model(Part)
+class PartModel(extending.models.OpaqueModel):
+    """A pointer."""
+
+
+@extending.infer_getattr
+class PartFields(AttributeTemplate):
+    key = Part
+
+    def generic_resolve(self, part: Part, name: str) -> Any:
+        return _fields(part).get(name, (None, 0))[0]
+
+
+@extending.lower_getattr_generic(Part)
+def load_field(context: Any, builder: Any, part: Part, pointer: Any, name: str) -> Any:
+    """An array, or an integer, as the Block has it; a Block never changes, so that what is loaded once is known."""
+    kind, place = _fields(part)[name]
+    words = builder.bitcast(pointer, WORD.as_pointer())
+
+    def word(at: int) -> Any:
+        value = builder.load(builder.gep(words, [ir.Constant(WORD, place + at)]))
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return value
+
+    if kind is types.int64:
+        return word(0)
+    array = context.get_value_type(kind)
+    value = builder.insert_value(ir.Constant(array, None), word(2), 2)  # as in _descriptor; the owner is none
+    value = builder.insert_value(value, ITEM_BYTES, 3)
+    value = builder.insert_value(value, builder.inttoptr(word(4), array.elements[4]), 4)
+    for axis in range(kind.ndim):
+        stride = ITEM_BYTES if axis == kind.ndim - 1 else word(5 + kind.ndim + axis)
+        value = builder.insert_value(value, word(5 + axis), (5, axis))
+        value = builder.insert_value(value, stride, (6, axis))
+    return value
+
+
 def block_loader(*layouts: tuple[type, bool]) -> Any:
     """load(address) -> the NamedTuples of a Block, in compiled code.
 
@@ -45,22 +137,19 @@ def block_loader(*layouts: tuple[type, bool]) -> Any:
     """
     if DISABLED:
         return lambda address: _plain[address - 1][: len(layouts)]
-    block = types.Tuple(tuple(_named_tuple_type(layout, readonly) for layout, readonly in layouts))
+    parts = [Part(layout, readonly) for layout, readonly in layouts]
+    block = types.Tuple(parts)
 
     @extending.intrinsic
     def load(typingctx, address):
         def codegen(context, builder, signature, args):
-            return builder.load(builder.inttoptr(args[0], context.get_value_type(block).as_pointer()))
+            at, pointers = 0, []
+            for part in parts:
+                start = builder.add(args[0], ir.Constant(WORD, 8 * at))
+                pointers.append(builder.inttoptr(start, context.get_value_type(part)))
+                at += part.words()
+            return context.make_tuple(builder, block, pointers)
 
         return block(types.intp), codegen
 
     return load
-
-
-def _named_tuple_type(layout: type, readonly: bool) -> Any:
-    known = {"Floats1": (types.float64, 1), "Floats2": (types.float64, 2), "Ints1": (types.int64, 1)}
-    fields = []
-    for annotation in layout.__annotations__.values():
-        name = str(getattr(annotation, "__forward_arg__", annotation))  # NamedTuple wraps the names
-        fields.append(types.int64 if name == "int" else types.Array(*known[name], "C", readonly=readonly))
-    return types.NamedTuple(fields, layout)

@@ -1,0 +1,95 @@
+"""Blocks: compiled code sees every array and number of a Block as Python does, whatever was called so before."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from palpate import jit
+from palpate.jit import Block, block_loader, entry
+from palpate.model.model import Floats1, Floats2, Ints1
+
+
+class Row(NamedTuple):
+    """One of each kind of field."""
+
+    before: int
+    numbers: Floats1
+    table: Floats2
+    counts: Ints1
+    after: int
+
+
+class Other(NamedTuple):
+    """Comes behind it."""
+
+    numbers: Floats1
+
+
+load = block_loader((Row, False), (Other, True))
+
+
+@entry("intp, float64[::1]")
+def look(address, seen):
+    """What compiled code sees: shapes, numbers, and a write."""
+    row, other = load(address)
+    seen[0], seen[1] = row.before, row.after
+    seen[2], seen[3], seen[4] = row.numbers.shape[0], row.table.shape[0], row.table.shape[1]
+    seen[5], seen[6], seen[7] = row.numbers[-1], row.table[1, 2], row.counts[1]
+    seen[8], seen[9] = row.numbers.size, other.numbers[0]
+    total = 0.0
+    for x in row.table[1]:
+        total += x
+    seen[10] = total
+    row.table[0, 1] = 42.0
+
+
+@pytest.mark.nojit
+def test_every_field_of_a_block_is_what_python_has():
+    row = Row(7, np.arange(4.0), np.arange(6.0).reshape(2, 3), np.array([3, -5]), 9)
+    block, seen = Block(row, Other(np.array([2.5]))), np.zeros(11)
+    look(block.address, seen)
+    assert seen.tolist() == [7, 9, 4, 2, 3, 3.0, 5.0, -5, 4, 2.5, 12.0]
+    assert row.table[0, 1] == 42.0
+
+
+@pytest.mark.skipif(jit.DISABLED, reason="Python itself lets them be written")
+def test_what_is_read_only_is_not_written():
+    @entry("intp")
+    def write(address):
+        load(address)[1].numbers[0] = 1.0
+
+    jit.entries.remove(write)
+    with pytest.raises(Exception, match=r"[Cc]annot .*(modify|setitem)|readonly"):
+        write(Block(Row(0, np.zeros(1), np.zeros((1, 1)), np.zeros(1, int), 0), Other(np.zeros(1))).address)
+
+
+@pytest.mark.nojit
+def test_a_class_written_again_with_other_fields_is_another():
+    """As in a notebook: both have the same name, and each is read as it is."""
+
+    def reader(fields):
+        Again = NamedTuple("Again", fields)
+        find = block_loader((Again, False))
+
+        @entry("intp")
+        def last(address):
+            return find(address)[0].last[0]
+
+        if not jit.DISABLED:
+            jit.entries.remove(last)
+        return lambda *values: last(Block(Again(*values)).address)
+
+    one = reader([("last", "Floats1")])
+    two = reader([("first", "Floats2"), ("last", "Floats1")])
+    assert one(np.array([1.0])) == 1.0
+    assert two(np.zeros((2, 2)), np.array([2.0])) == 2.0
+    assert one(np.array([3.0])) == 3.0
+
+
+@pytest.mark.skipif(jit.DISABLED, reason="Python takes anything")
+def test_a_field_of_no_known_kind_is_one_line():
+    with pytest.raises(TypeError, match=r"Odd.x is annotated with 'list', not with one of the names Floats1, Floats2"):
+        block_loader((NamedTuple("Odd", [("x", "list")]), False))
