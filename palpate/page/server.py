@@ -23,6 +23,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from palpate.runtime.ring import Ring
 
 STATIC = Path(__file__).parent / "static"
 KEPT_S = 75.0  # that a connection is kept for the next request
+FAREWELL_S = 0.5  # for the last answers, when the parent has gone
 
 
 class StartError(Exception):
@@ -166,13 +168,16 @@ async def _serve(settings: dict[str, Any]) -> None:
 
 
 def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
-    """Pass answers on, and end when the parent does."""
+    """Pass answers on, and end when the parent does: not before those who asked have been answered."""
+    passing: set[Future[None]] = set()
     for line in sys.stdin.buffer:
         try:
             answer = json.loads(line)
         except ValueError:
             continue
-        asyncio.run_coroutine_threadsafe(hub.answered(answer), loop)
+        passing = {each for each in passing if not each.done()}
+        passing.add(asyncio.run_coroutine_threadsafe(hub.answered(answer), loop))
+    wait(passing, FAREWELL_S)
     os._exit(0)  # nothing here needs an orderly end: the rings belong to the parent
 
 

@@ -24,7 +24,7 @@ from palpate.page import server
 from palpate.page.door import Door
 from palpate.page.guard import host_is_ours, same_origin
 from palpate.page.messages import LONGEST
-from palpate.page.sockets import LARGEST_BYTES
+from palpate.page.sockets import LARGEST_BYTES, MOST_WAITING
 
 # ---- out
 
@@ -295,3 +295,23 @@ def test_the_page_never_loads_the_compiler() -> None:
     code = f"import sys, palpate.page.server; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("number", [1, MOST_WAITING])
+def test_what_was_answered_before_the_session_ended_arrives(rings: Rings, number: int) -> None:
+    """As when a page asks for another scene: the answer, and then the end."""
+
+    async def look() -> None:
+        async with client(page) as browser:
+            for k in range(number):
+                await browser.request(k + 1, "scene", name="arm")
+            asked = [await asyncio.to_thread(page.said) for _ in range(number)]
+            answers = [json.dumps({"id": each["request"]["id"], "ok": True}) for each in asked]
+            page.stdin.write("".join(f"{line}\n" for line in answers).encode())
+            page.stdin.close()
+            for k in range(number):
+                assert await browser.answer() == {"type": "answer", "id": k + 1, "ok": True}
+
+    page = Page(rings)
+    asyncio.run(look())
+    assert page.close() == 0
