@@ -11,7 +11,7 @@ from typing import Any
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "page"))
-from browsing import DESKTOP, FLAGS, PHONE, WAIT_S, Tab, Touched, wait  # noqa: F401
+from browsing import DESKTOP, FLAGS, PHONE, WAIT_S, Tab, Touched, chromium_path, wait  # noqa: F401
 
 MARGIN_PX = 8  # around what is cut out
 LARGEST_BYTES = 100_000  # of a picture; larger ones get fewer colours

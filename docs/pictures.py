@@ -5,7 +5,6 @@ returns what is cut out: None (everything), or the parts that must be seen.  By 
 Chromium and some minutes, for without a graphics card the processor draws.
 """
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -272,10 +271,11 @@ def take_film(browser: Any, folder: Path) -> None:
 def main(*names: str) -> None:
     folder = STATIC / "page"
     folder.mkdir(exist_ok=True)
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     wanted = [p for p in PICTURES if not names or p.name in names]
     with tempfile.TemporaryDirectory() as scratch, chdir(scratch), sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=camera.FLAGS, timeout=1000 * camera.WAIT_S)
+        browser = driver.chromium.launch(
+            executable_path=camera.chromium_path(), args=camera.FLAGS, timeout=1000 * camera.WAIT_S
+        )
         for arguments, group in groupby(sorted(wanted, key=lambda p: p.arguments), key=lambda p: p.arguments):
             with camera.touched(*arguments) as url:
                 for p in group:

@@ -59,7 +59,7 @@ def test_what_was_compiled_ahead_is_not_compiled_again(folder):
 @pytest.mark.parametrize(("worker", "compiled"), [(0, ["door", "outer", "inner"]), (1, ["inner", "outer"])])
 def test_several_processes_begin_in_different_places_and_leave_nothing_out(folder, worker, compiled):
     code = f"""
-from palpate.jit import ahead, shared
+from palpate.jit import ahead
 import ahead_sample
 each = ahead.reached_by(ahead_sample.door.py_func)[0].__class__
 order, original = [], each.compiled

@@ -6,6 +6,7 @@ only watches, so that what a tab shows can be held against what the servo says.
 
 import asyncio
 import itertools
+import shutil
 import subprocess
 import sys
 import threading
@@ -39,6 +40,11 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 # What a browser says by itself when a server is not there; the page is not to blame.
 ABSENCE = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
 KEPT_FRAMES = 2000
+
+
+def chromium_path() -> str | None:
+    """Of a browser on this machine."""
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def wait(condition: Callable[[], Any], what: str = "") -> Any:

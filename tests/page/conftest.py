@@ -1,13 +1,12 @@
 """Rings of a small scene, the process of the page, and a browser."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import FLAGS, WAIT_S, WINDOW, Open, Tab, Watcher, touched
+from browsing import FLAGS, WAIT_S, WINDOW, Open, Tab, Watcher, chromium_path, touched
 from fake_servo import Page, Rings
 
 BROWSER_REQUIRED = os.environ.get("PALPATE_REQUIRE_BROWSER") == "1"
@@ -52,7 +51,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")  # not longer: while it is open, no test in this process may run an event loop
 def chromium(built: None) -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = chromium_path()
     if path is None:
         if BROWSER_REQUIRED:
             pytest.fail("no Chromium: apt-get install chromium")

@@ -1,13 +1,13 @@
 """The page on a phone and on a desktop, dark and light, by `palpate touch arm-line`: nothing overlaps or is outside."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from browsing import DESKTOP, PHONE, Open, Tab, Watcher, touched, wait
+from browsing import DESKTOP, PHONE, Open, Tab, Watcher, wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SCENE = "arm-line"  # that is served
 
 SCREENS: dict[str, dict[str, Any]] = {"phone": PHONE, "desktop": DESKTOP}
 PANELS = ("edit", "controls", "plots")
@@ -30,12 +30,6 @@ TARGETS = """(within) => [...document.querySelectorAll(within)]
         width: b.width, height: b.height, left: b.left, right: b.right,
         clipped: x.scrollWidth > x.clientWidth + 1 && getComputedStyle(x).overflow !== 'visible',
     }))"""
-
-
-@pytest.fixture(scope="module")
-def served(built: None) -> Iterator[tuple[str, Watcher]]:
-    with touched("arm-line") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,15 @@
 """A headset that is only played, before a real `palpate touch`: its controllers are hands, and pulse with the force."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browsing import Open, Tab, Watcher, touched, wait
+from browsing import Open, Tab, Watcher, wait
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SCENE = "box-on-table"  # that is served
 
 EMULATED = Path(__file__).parents[2] / "web" / "tests" / "emulated-xr.js"
-
-
-@pytest.fixture(scope="module")
-def served(built: None) -> Iterator[tuple[str, Watcher]]:
-    with touched("box-on-table") as running:
-        yield running
 
 
 @pytest.fixture
