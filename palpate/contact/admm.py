@@ -8,7 +8,7 @@ and with B = (rho + Om J^T J)^-1 Om:  (G^ + rho)^-1 x = (x - J B J^T x) / rho: o
 
 import math
 
-from palpate.contact.factor import clear_impulses, factor, respond, substitute
+from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.rows import ADMM, CONTACT, load_rows
 from palpate.contact.sweeps import add_wrench, allowed, relative
 from palpate.jit import kernel, shared
@@ -62,8 +62,7 @@ def admm(address, begin, end, slots_begin, slots_end, iterations):
             put3(r.MF, i, x)
             f = 1.0 / (root * rho)
             add_wrench(r, i, (f * x[0], f * x[1], f * x[2]), r.P)
-        respond(r, slots_begin, slots_end)
-        substitute(r, slots_begin, slots_end)  # dW = Om J^T l: the twist that l makes
+        respond(r, slots_begin, slots_end)  # dW = Om J^T l: the twist that l makes
         primal, dual = 0.0, 0.0
         for k in range(begin, end):
             i = r.order[k]

@@ -3,7 +3,7 @@
 x  point of contact from the reference point of a link's tree: a direction d there reads (x cross d) . w + d . v
 """
 
-from palpate.contact.rows import DRY, LIMIT, N_ROWS, PREPARED
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_ROWS, PREPARED
 from palpate.contact.single import prepare
 from palpate.conventions import WORLD
 from palpate.jit import kernel
@@ -11,6 +11,9 @@ from palpate.jit.six import inner, no_six, plus_times, six
 from palpate.spatial.vectors import cross, dot, get3, put3, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
+# A contact whose G_nn is below this part of what it would be without cancellation cannot be moved along its normal.
+# Its lever is then a millionth of the lengths it is made of: far below what positions mean, far above rounding (1e-32).
+IMMOBILE = 1e-12
 
 
 @kernel
@@ -114,10 +117,29 @@ def own_block(r, i):
 
 
 @kernel
+def gross_mobility(r, i):
+    """sum J_c^2 Om_cc over the normal rows of both sides: G_nn if nothing in it cancelled."""
+    gross = 0.0
+    for side in range(2):
+        s = r.slot[2 * i + side]
+        if s:
+            width = 6 * r.slot_count[s]
+            at = r.table_at[s] + 6 * (s - r.slot_first[s])
+            for c in range(6):
+                gross += r.J[i, 18 * side + c] * r.J[i, 18 * side + c] * r.table[at + c * (width + 1)]
+    return gross
+
+
+@kernel
 def own_blocks(r):
-    """G of every row, and what the local solve wants to know of it."""
+    """G of every row, and what the local solve wants to know of it; contacts that nothing can move become idle."""
     for i in range(r.integer[N_ROWS]):
         G = own_block(r, i)
+        r.gross[i] = gross_mobility(r, i)
+        if r.kind[i] == CONTACT and not G[0] > IMMOBILE * r.gross[i]:
+            r.kind[i] = IDLE
+            put3(r.lam, i, ZERO)
+            put3(r.u, i, ZERO)
         for c in range(6):
             r.G[i, c] = G[c]
         trace = G[0] + G[1] + G[2]

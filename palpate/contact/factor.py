@@ -1,16 +1,17 @@
-"""The linear system of Newton and ADMM, N dW = rhs with N = 1 + Om K, by blocks of 6 x 6 and only where there are any.
+"""The linear system of Newton and ADMM, N y = rhs, by blocks of 6 x 6 and only where there are any.
 
-K = sum J^T A J couples the slots of each row, Om those of each tree: a stack of boxes is a band, a pile a sparse graph.
+Nodes and what rows do to them are in unknowns.py.  K = sum J^T A J couples the nodes of each row; N = 1 + Om K where
+nodes are twists, 1 + K where they are the y of a reduced tree.  A stack of boxes is a band, a pile a sparse graph.
 `analyse` finds, once per island, an order of elimination that keeps it sparse (minimum degree) and a place for every
-block, those that fill in counted; `factor` and `substitute` are then plain block elimination, George & Liu 1981.
+block, those that fill in counted; `factor` and `respond` are then plain block elimination, George & Liu 1981.
 
-block[i n + j]  place in N and K of the block between the i-th and j-th slot of the island, -1: none
+block[i n + j]  place in N and K of the block between the i-th and j-th node of the island, -1: none
 in_K            whether a block of K is not zero
-later           for each slot in the order of elimination, its neighbours that come after it
+later           for each node in the order of elimination, its neighbours that come after it
 """
 
-from palpate.contact.rows import LATER, load_rows
-from palpate.contact.sweeps import move
+from palpate.contact.rows import LATER, N_NODES, load_rows
+from palpate.contact.unknowns import cut_pieces, impulses_to_nodes, nodes_to_twists, number_nodes
 from palpate.jit import kernel, shared
 from palpate.jit.six import no_six, plus_times, put_six, six, times, with_lane
 from palpate.spatial.vectors import get9
@@ -20,7 +21,7 @@ MOST_WORK = 12_000  # products of blocks in one factor, about 1.5 ms; beyond it 
 
 @kernel
 def couple(r, n, i, j):
-    """Note that slots i and j of the island are neighbours."""
+    """Note that nodes i and j of the island are neighbours."""
     if i != j and r.block[i * n + j] < 0:
         r.block[i * n + j] = r.block[j * n + i] = 0
         r.degree[i] += 1
@@ -28,24 +29,34 @@ def couple(r, n, i, j):
 
 
 @kernel
-def pattern(r, begin, end, slots_begin, n):
-    """Who is a neighbour of whom: slots of one row, and slots that a row joins to one's tree."""
+def nodes_of_tree(r, s):
+    """First and last + 1 of the nodes of a slot's tree."""
+    first = r.local[r.slot_first[s]]
+    return first, first + (r.slot_nodes[s] if r.slot_nodes[s] else r.slot_count[s])
+
+
+@kernel
+def pattern(r, begin, end, slots_begin, slots_end, n):
+    """Who is a neighbour of whom: nodes of one tree, and nodes that a row joins to one's tree."""
     for i in range(n):
         r.degree[i] = 0
         for j in range(n):
             r.block[i * n + j] = -1
-    for i in range(n):
-        s = r.island_slots[slots_begin + i]
-        for j in range(i + 1, i + r.slot_first[s] + r.slot_count[s] - s):  # the rest of its tree comes right after it
-            couple(r, n, i, j)
+    for k in range(slots_begin, slots_end):
+        first, last = nodes_of_tree(r, r.island_slots[k])
+        for i in range(first, last):
+            for j in range(i + 1, last):
+                couple(r, n, i, j)
     for k in range(begin, end):
-        a, b = r.slot[2 * r.order[k]], r.slot[2 * r.order[k] + 1]
-        if a == 0 or b == 0:
-            continue
-        for s in range(r.slot_first[a], r.slot_first[a] + r.slot_count[a]):
-            couple(r, n, r.local[s], r.local[b])
-        for s in range(r.slot_first[b], r.slot_first[b] + r.slot_count[b]):
-            couple(r, n, r.local[s], r.local[a])
+        i = r.order[k]
+        for side in range(2):
+            s, other = r.slot[2 * i + side], r.slot[2 * i + 1 - side]
+            if s == 0 or other == 0:
+                continue
+            first, last = nodes_of_tree(r, s)
+            for e in range(max(r.slot_nodes[other], 1)):
+                for j in range(first, last):
+                    couple(r, n, r.local[other] + e, j)
 
 
 @kernel
@@ -59,12 +70,15 @@ def least_degree(r, n):
 
 @shared("int64(intp, intp, intp, intp, intp)")
 def analyse(address, begin, end, slots_begin, slots_end):
-    """Order and places for the blocks of an island; the products of blocks in one factor, 0: too many, or no room."""
+    """Nodes, pieces, order and places for the blocks of an island.
+
+    Returns the products of blocks in one factor, 0: too many, or no room.
+    """
     (r,) = load_rows(address)
-    n = slots_end - slots_begin
-    if n * n > r.block.shape[0]:
+    n = number_nodes(r, slots_begin, slots_end)
+    if n * n > r.block.shape[0] or not cut_pieces(r, begin, end):
         return 0
-    pattern(r, begin, end, slots_begin, n)
+    pattern(r, begin, end, slots_begin, slots_end, n)
     places, used, work = 0, 0, 0
     for step in range(n):
         p = least_degree(r, n)
@@ -108,57 +122,65 @@ def add_product(C, c, A, a, B, b, sign):
 
 @kernel
 def stiffness(r, begin, end, n):
-    """K = sum J^T A J, A the 3 x 3 matrix of each row in MDE."""
+    """K = sum J^T A J over the pieces of the rows, A the 3 x 3 matrix of each row in MDE."""
     for k in range(r.integer[LATER]):
         r.in_K[k] = 0
         for c in range(0, 36, 6):
             put_six(r.K, k, c, no_six())
     for k in range(begin, end):
-        i = r.order[k]
-        A = get9(r.MDE, i)
-        for other in range(2):
-            t, b = r.slot[2 * i + other], 18 * other
-            if t == 0:
-                continue
-            x, y, z = six(r.J, i, b), six(r.J, i, b + 6), six(r.J, i, b + 12)
+        A = get9(r.MDE, r.order[k])
+        for p in range(r.piece_begin[k - begin], r.piece_begin[k - begin + 1]):
+            x, y, z = six(r.piece, p, 0), six(r.piece, p, 6), six(r.piece, p, 12)
             AJ_n = plus_times(plus_times(times(A[0], x), A[1], y), A[2], z)
             AJ_1 = plus_times(plus_times(times(A[3], x), A[4], y), A[5], z)
             AJ_2 = plus_times(plus_times(times(A[6], x), A[7], y), A[8], z)
-            for side in range(2):
-                s, a = r.slot[2 * i + side], 18 * side
-                if s:
-                    at = r.block[r.local[s] * n + r.local[t]]
-                    r.in_K[at] = 1
-                    for d in range(6):
-                        row = plus_times(six(r.K, at, 6 * d), r.J[i, a + d], AJ_n)
-                        row = plus_times(plus_times(row, r.J[i, a + 6 + d], AJ_1), r.J[i, a + 12 + d], AJ_2)
-                        put_six(r.K, at, 6 * d, row)
+            for q in range(r.piece_begin[k - begin], r.piece_begin[k - begin + 1]):
+                at = r.block[r.piece_node[q] * n + r.piece_node[p]]
+                r.in_K[at] = 1
+                for d in range(6):
+                    row = plus_times(six(r.K, at, 6 * d), r.piece[q, d], AJ_n)
+                    row = plus_times(plus_times(row, r.piece[q, 6 + d], AJ_1), r.piece[q, 12 + d], AJ_2)
+                    put_six(r.K, at, 6 * d, row)
 
 
 @kernel
-def system(r, slots_begin, n):
-    """N = 1 + Om K."""
+def add_twist_rows(r, s, n):
+    """Rows of Om K of a slot that is a node."""
+    first, i = r.slot_first[s], r.local[s]
+    width, base = 6 * r.slot_count[s], r.local[first]
+    for e in range(r.slot_count[s]):  # rows of K from each slot of the tree
+        at = r.table_at[s] + 6 * e
+        for j in range(n):
+            source, goal = r.block[(base + e) * n + j], r.block[i * n + j]
+            if source < 0 or goal < 0 or r.in_K[source] == 0:
+                continue
+            for row in range(6):
+                x = six(r.N, goal, 6 * row)
+                for k in range(6):
+                    x = plus_times(x, r.table[at + row * width + k], six(r.K, source, 6 * k))
+                put_six(r.N, goal, 6 * row, x)
+
+
+@kernel
+def system(r, slots_begin, slots_end, n):
+    """N = 1 + Om K, or 1 + K."""
     for k in range(r.integer[LATER]):
         for c in range(0, 36, 6):
             put_six(r.N, k, c, no_six())
     for i in range(n):
-        s = r.island_slots[slots_begin + i]
-        first, count = r.slot_first[s], r.slot_count[s]
-        width, base = 6 * count, i - (s - first)
-        diagonal = r.block[i * n + i]
         for c in range(6):
-            r.N[diagonal, 7 * c] = 1.0
-        for e in range(count):  # rows of K from each slot of the tree
-            at = r.table_at[s] + 6 * e
-            for j in range(n):
-                source, goal = r.block[(base + e) * n + j], r.block[i * n + j]
-                if source < 0 or goal < 0 or r.in_K[source] == 0:
-                    continue
-                for row in range(6):
-                    x = six(r.N, goal, 6 * row)
-                    for k in range(6):
-                        x = plus_times(x, r.table[at + row * width + k], six(r.K, source, 6 * k))
-                    put_six(r.N, goal, 6 * row, x)
+            r.N[r.block[i * n + i], 7 * c] = 1.0
+    for k in range(slots_begin, slots_end):
+        s = r.island_slots[k]
+        if r.slot_nodes[s] == 0:
+            add_twist_rows(r, s, n)
+        elif s == r.slot_first[s]:
+            for i in range(r.local[s], r.local[s] + r.slot_nodes[s]):
+                for j in range(n):
+                    at = r.block[i * n + j]
+                    if at >= 0 and r.in_K[at]:
+                        for c in range(36):
+                            r.N[at, c] += r.K[at, c]
 
 
 @kernel
@@ -204,9 +226,9 @@ def invert(N, b):
 def factor(address, begin, end, slots_begin, slots_end):
     """N from the rows' 3 x 3 matrices in MDE, eliminated in the order that `analyse` found; False if singular."""
     (r,) = load_rows(address)
-    n = slots_end - slots_begin
+    n = r.integer[N_NODES]
     stiffness(r, begin, end, n)
-    system(r, slots_begin, n)
+    system(r, slots_begin, slots_end, n)
     for step in range(n):
         p = r.eliminated[step]
         pp = r.block[p * n + p]
@@ -227,47 +249,44 @@ def factor(address, begin, end, slots_begin, slots_end):
 
 @kernel
 def subtract_product(r, b, to, x):
-    """dW_to -= N_b dW_x, by slots."""
+    """y_to -= N_b y_x, by nodes."""
     for i in range(6):
         value = 0.0
         for k in range(6):
-            value += r.N[b, 6 * i + k] * r.dW[6 * x + k]
-        r.dW[6 * to + i] -= value
+            value += r.N[b, 6 * i + k] * r.y[6 * x + k]
+        r.y[6 * to + i] -= value
 
 
 @kernel
-def substitute(r, slots_begin, slots_end):
-    """dW <- N^-1 dW."""
-    n = slots_end - slots_begin
+def substitute(r):
+    """y <- N^-1 y."""
+    n = r.integer[N_NODES]
     for step in range(n):
         p = r.eliminated[step]
         for x in range(r.later_begin[step], r.later_begin[step + 1]):
             i = r.later[x]
-            subtract_product(r, r.block[i * n + p], r.island_slots[slots_begin + i], r.island_slots[slots_begin + p])
+            subtract_product(r, r.block[i * n + p], i, p)
     for step in range(n - 1, -1, -1):
         p = r.eliminated[step]
-        s = r.island_slots[slots_begin + p]
         for x in range(r.later_begin[step], r.later_begin[step + 1]):
             j = r.later[x]
-            subtract_product(r, r.block[p * n + j], s, r.island_slots[slots_begin + j])
+            subtract_product(r, r.block[p * n + j], p, j)
         b = r.block[p * n + p]
         for i in range(6):
             value = 0.0
             for k in range(6):
-                value += r.N[b, 6 * i + k] * r.dW[6 * s + k]
+                value += r.N[b, 6 * i + k] * r.y[6 * p + k]
             r.F[0, i] = value
         for i in range(6):
-            r.dW[6 * s + i] = r.F[0, i]
+            r.y[6 * p + i] = r.F[0, i]
 
 
 @kernel
 def respond(r, slots_begin, slots_end):
-    """dW <- Om P: what the impulses P do to the twists of an island."""
-    for k in range(slots_begin, slots_end):
-        put_six(r.dW, 0, 6 * r.island_slots[k], no_six())
-    for k in range(slots_begin, slots_end):
-        s = r.island_slots[k]
-        move(r, s, six(r.P, 0, 6 * s), r.dW)
+    """dW <- (1 + Om K)^-1 Om P: the twists that impulses P make where rows resist with K."""
+    impulses_to_nodes(r, slots_begin, slots_end)
+    substitute(r)
+    nodes_to_twists(r, slots_begin, slots_end)
 
 
 @kernel

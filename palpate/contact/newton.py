@@ -7,15 +7,15 @@ eps makes redundant rows harmless; the step is halved until sum g F^2 falls.
 """
 
 from palpate.contact.cone import natural_map_derivative
-from palpate.contact.factor import clear_impulses, factor, respond, substitute
+from palpate.contact.factor import clear_impulses, factor, respond
+from palpate.contact.residual import measured
 from palpate.contact.rows import CONTACT, DRY, LIMIT, NEWTON, TOLERANCE, load_rows
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add_scaled, compose, get3, get9, inverse_symmetric, put3, put9, rotate
+from palpate.spatial.vectors import add_scaled, compose, dot, get3, get9, inverse_symmetric, put3, put9, rotate
 
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-6, 1e-9, 1e-1
 HALVINGS = 8
-TINY = 1e-14  # [N s]
 ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 ONE9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 NORMAL9 = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -46,8 +46,8 @@ def inverse_shifted(D, eps):
 
 @kernel
 def evaluate(r, begin, end, t, eps):
-    """At l + t dl, u + t du: MF, MDE of every row; returns sum g F^2, largest |F|^2, largest |l|^2."""
-    merit, worst, largest = 0.0, 0.0, 0.0
+    """At l + t dl, u + t du: MF, MDE of every row; returns sum g F^2 and the square of the relative residual."""
+    merit, worst = 0.0, 0.0
     for k in range(begin, end):
         i = r.order[k]
         l = add_scaled(get3(r.lam, i), t, get3(r.dlam, i))
@@ -56,11 +56,9 @@ def evaluate(r, begin, end, t, eps):
         M = inverse_shifted(D, eps)
         put3(r.MF, i, rotate(M, F))
         put9(r.MDE, i, compose(M, compose(D, E)))
-        square = F[0] * F[0] + F[1] * F[1] + F[2] * F[2]
-        merit += r.scale[i] * square
-        worst = max(worst, square)
-        largest = max(largest, l[0] * l[0] + l[1] * l[1] + l[2] * l[2])
-    return merit, worst, largest
+        merit += r.scale[i] * dot(F, F)
+        worst = max(worst, measured(r, i, F))
+    return merit, worst
 
 
 @kernel
@@ -73,7 +71,6 @@ def newton_step(address, r, begin, end, slots_begin, slots_end):
         MF = get3(r.MF, r.order[k])
         add_wrench(r, r.order[k], (-MF[0], -MF[1], -MF[2]), r.P)
     respond(r, slots_begin, slots_end)
-    substitute(r, slots_begin, slots_end)
     for k in range(begin, end):
         i = r.order[k]
         du = relative(r, i, r.dW)
@@ -94,7 +91,7 @@ def newton(address, begin, end, slots_begin, slots_end, most):
     # t > 0: the step of length t is on trial; t = 0: where we stand, evaluated for a step from here
     t, merit, halvings, used = 0.0, 0.0, 0, 0
     while True:
-        new, worst, largest = evaluate(r, begin, end, t, eps)
+        new, worst = evaluate(r, begin, end, t, eps)
         if t > 0.0 and not new < (1.0 - 1e-4 * t) * merit:
             if halvings < HALVINGS:
                 t *= 0.5
@@ -113,7 +110,7 @@ def newton(address, begin, end, slots_begin, slots_end, most):
             for k in range(slots_begin, slots_end):
                 for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
                     r.W[c] += t * r.dW[c]
-        if worst <= tolerance * tolerance * largest + TINY * TINY:
+        if worst <= tolerance * tolerance:
             return True
         if used == most or not newton_step(address, r, begin, end, slots_begin, slots_end):
             return False

@@ -3,7 +3,7 @@
 Every row must part at least as fast as its push; one that is still open may close by as much as its gap.
 """
 
-from palpate.contact.rows import CONTACT, DRY, LIMIT, N_ROWS, N_SLOTS, load_rows
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_ROWS, N_SLOTS, load_rows
 from palpate.contact.sweeps import add_wrench, apply_row, local_solve, relative, symmetric3
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import get3, put3, sub
@@ -11,6 +11,9 @@ from palpate.spatial.vectors import get3, put3, sub
 SHARE = 0.2  # of a penetration or drift is taken out in one step
 SWEEPS_OF_POSITIONS = 12
 NEGLIGIBLE_M_S = 1e-7
+# Part of the gross mobility that is added to G_nn.  A contact that its joints can hardly open (a lever of d where
+# lengths are L) would turn them by push / d; so by no more than push / (2 sqrt(SOFT) L), slower where d is less.
+SOFT = 1e-4
 
 
 @kernel
@@ -35,12 +38,13 @@ def project_positions(address):
     for _ in range(SWEEPS_OF_POSITIONS):
         for i in range(r.integer[N_ROWS]):
             kind = r.kind[i]
-            if kind == DRY:
+            if kind in (DRY, IDLE):
                 continue
             old, u = get3(r.dlam, i), relative(r, i, r.dW)
             if kind in (CONTACT, LIMIT):
-                open_by = max(r.offset[i, 0], 0.0)
-                new = (max(0.0, old[0] - (u[0] + open_by - r.push[i, 0]) / r.G[i, 0]), 0.0, 0.0)
+                open_by, soft = max(r.offset[i, 0], 0.0), SOFT * r.gross[i]
+                lacks = r.push[i, 0] - open_by - u[0] - soft * old[0]
+                new = (max(0.0, old[0] + lacks / (r.G[i, 0] + soft)), 0.0, 0.0)
             else:
                 own = symmetric3(r.G, i, old)
                 p = get3(r.push, i)

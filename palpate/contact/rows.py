@@ -8,6 +8,8 @@ LIMIT    l_n >= 0, u_n >= 0                       a joint at its end
 DRY      |l_n| <= bound                           dry friction of a joint
 POINT    u = 0, three directions                  two points held together
 TURN     u = 0, three axes                        two orientations held together
+IDLE     l = 0                                    a contact that nothing can open or close: its normal passes through
+                                                  the centre of the joints between; it belongs to no island
 
 u = J_a W_a + J_b W_b + offset,  W the twists of the slots' links (angular, linear), world axes, about their trees'
 reference points;  l is the impulse on b, its opposite acts on a, and J_a has that sign in it.
@@ -22,14 +24,14 @@ import numpy as np
 from palpate.jit import block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, Model
 
-CONTACT, LIMIT, DRY, POINT, TURN = range(5)
+CONTACT, LIMIT, DRY, POINT, TURN, IDLE = range(6)
 
 # rows of Rows.integer
-N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED = range(7)
+N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED, N_NODES, N_PIECES = range(9)
 # rows of Rows.effort: what the last step took
 SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
 # rows of Rows.number
-TOLERANCE, BUDGET, RESIDUAL, RELATIVE = range(4)
+TOLERANCE, BUDGET, RESIDUAL, RELATIVE, SPEED = range(5)
 
 NEWTON_SLOTS = 256  # islands of more links are swept
 BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept
@@ -61,6 +63,10 @@ class Rows(NamedTuple):
     G: Floats2  # (C, 6) own block J Om J^T: nn, 11, 22, n1, n2, 12
     prepared: Floats2  # (C, 7) what the local solve needs of G
     scale: Floats1  # (C,) g, the mean of G's diagonal
+    gross: Floats1  # (C,) what G_nn would be if nothing in it cancelled
+    stake: Floats1  # (C,) energy that the row meets by itself, twice [J] (residual.py)
+    unit: Floats1  # (C,) energy by which g F^2 is measured [J]
+    slot_stake: Floats1  # (S,) the largest of a slot's rows
     offset: Floats2  # (C, 3) target velocities: gap / dt, restitution
     push: Floats2  # (C, 3) velocities that take out penetration and drift, for positions only
     mu: Floats1  # (C,)
@@ -81,9 +87,17 @@ class Rows(NamedTuple):
     island_slots: Ints1  # (S,)
     slots_begin: Ints1  # (S + 1,)
     rows_begin: Ints1  # (S + 1,)
-    local: Ints1  # (S,) number of a slot within its island
+    local: Ints1  # (S,) node of a slot within its island (unknowns.py)
     # the linear system of Newton and ADMM
-    eliminated: Ints1  # (n,) slots of an island in the order of elimination (factor.py)
+    tree_axes: Ints1  # (L,) axes of the tree of a link, never changed
+    slot_nodes: Ints1  # (S,) nodes of a slot's tree if it is reduced, else 0
+    root: Floats1  # R of reduced trees, where the table has Om
+    left: Floats1  # (6S,) diagonal that is left while R is made
+    piece_begin: Ints1  # (C + 1,) pieces of the k-th row of an island
+    piece_node: Ints1  # (P,)
+    piece: Floats2  # (P, 18) three rows of six on a node
+    y: Floats1  # (6n,) by nodes
+    eliminated: Ints1  # (n,) nodes of an island in the order of elimination (factor.py)
     degree: Ints1  # (n,)
     block: Ints1  # (n n,)
     later_begin: Ints1  # (n + 1,)
@@ -112,6 +126,8 @@ def rows(model: Model, capacity: int) -> Rows:
     table = int(sum((6 * min(k, 2 * C)) ** 2 for k in trees))
     n = min(S, NEWTON_SLOTS)
     B = min(n * n, BLOCKS_PER_SLOT * n)
+    axes = np.bincount(model.arrays.root, weights=model.arrays.axis_count, minlength=L).astype(np.int64)
+    nodes = max((int(-(-axes[k] // 6)) for k in range(1, L) if axes[k] < 6 * (trees[k - 1] - 1)), default=1)
     zeros = np.zeros
 
     def ints(*shape: int) -> np.ndarray:
@@ -123,13 +139,17 @@ def rows(model: Model, capacity: int) -> Rows:
         table=zeros(max(table, 1)), link_Om=zeros((L, 36)), carry=zeros((L, 36)),
         link_W=zeros((L, 6)), W=zeros(6 * S), W_free=zeros(6 * S), P=zeros(6 * S), dW=zeros(6 * S),
         kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), G=zeros((C, 6)),
-        prepared=zeros((C, PREPARED)), scale=zeros(C), offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
+        prepared=zeros((C, PREPARED)), scale=zeros(C), gross=zeros(C), stake=zeros(C), unit=zeros(C),
+        slot_stake=zeros(S), offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
         bound=zeros(C), lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
         dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
         MDE=zeros((C, 9)), order=ints(C), island=ints(C),
         group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
-        local=ints(S), eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
+        local=ints(S), tree_axes=axes[model.arrays.root], slot_nodes=ints(S), root=zeros(max(table, 1)),
+        left=zeros(6 * S),
+        piece_begin=ints(C + 1), piece_node=ints(2 * C * nodes), piece=zeros((2 * C * nodes, 18)), y=zeros(6 * n),
+        eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
         K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
-        integer=ints(8), effort=ints(8), number=zeros(8),
+        integer=ints(10), effort=ints(8), number=zeros(8),
     )  # fmt: skip

@@ -6,7 +6,8 @@ What the report says is measured on the impulses that are used: every one inside
 from palpate.contact.admm import admm
 from palpate.contact.cone import project
 from palpate.contact.factor import analyse
-from palpate.contact.newton import TINY, newton
+from palpate.contact.newton import newton
+from palpate.contact.residual import report, residual, stakes, units
 from palpate.contact.rows import (
     BUDGET,
     CONTACT,
@@ -14,13 +15,11 @@ from palpate.contact.rows import (
     N_ROWS,
     NEWTON,
     RAN_OUT,
-    RELATIVE,
-    RESIDUAL,
     SWEEPS,
     TOLERANCE,
     load_rows,
 )  # fmt: skip
-from palpate.contact.sweeps import gather, residual, sweep, velocities_of_rows
+from palpate.contact.sweeps import gather, sweep, velocities_of_rows
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import get3, put3
 
@@ -36,13 +35,14 @@ FINISHED = 99
 
 @kernel
 def settle(r, begin, end, slots_begin, slots_end):
-    """Impulses into their cones, twists from them; (residual, largest impulse)."""
+    """Impulses into their cones, twists from them; the square of the relative residual."""
     for k in range(begin, end):
         i = r.order[k]
         if r.kind[i] == CONTACT:
             put3(r.lam, i, project(get3(r.lam, i), r.mu[i]))
     gather(r, begin, end, slots_begin, slots_end)
     velocities_of_rows(r, begin, end)
+    units(r, begin, end, slots_begin, slots_end)
     return residual(r, begin, end)
 
 
@@ -64,17 +64,18 @@ def recall_best(r, begin, end):
 
 @kernel
 def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
-    """(residual, largest impulse, what is left of the budget) of an island after the stages it needed.
+    """Impulses of an island after the stages it needed; returns what is left of the budget.
 
     A small state machine, so that each stage is compiled once: sweeps, then Newton and ADMM by turns while the budget
     lasts, at the end the best impulses there were.
     """
-    tolerance, n = r.number[TOLERANCE], end - begin
+    enough, n = r.number[TOLERANCE] ** 2, end - begin
+    stakes(r, begin, end)
     best, turn, work, refined = 1e300, 0, 0, 0
     while True:
-        worst, largest = settle(r, begin, end, slots_begin, slots_end)
+        worst = settle(r, begin, end, slots_begin, slots_end)
         best = keep_best(r, begin, end, worst, best)
-        if worst <= tolerance * largest + TINY or turn == FINISHED:
+        if worst <= enough or turn == FINISHED:
             break
         turn += 1
         if turn == 1:
@@ -113,21 +114,17 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 break
             recall_best(r, begin, end)
             turn = FINISHED
-    r.effort[RAN_OUT] += worst > tolerance * largest + TINY
-    return worst, largest, budget
+    r.effort[RAN_OUT] += worst > enough
+    report(r, begin, end)
+    return budget
 
 
 @shared("void(intp, intp)")
 def solve(address, warm):
-    """All islands, each with its share of the budget; the worst of them in number[RESIDUAL], number[RELATIVE]."""
+    """All islands, each with its share of the budget; the worst residuals in number."""
     (r,) = load_rows(address)
     left = 0.0  # by islands that did not need theirs
     for k in range(r.integer[N_ISLANDS]):
         begin, end = r.rows_begin[k], r.rows_begin[k + 1]
         share = r.number[BUDGET] * (end - begin) / r.integer[N_ROWS]
-        worst, largest, left = solve_island(
-            address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left
-        )
-        r.number[RESIDUAL] = max(r.number[RESIDUAL], worst)
-        if worst > TINY:
-            r.number[RELATIVE] = max(r.number[RELATIVE], worst / largest)
+        left = solve_island(address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left)

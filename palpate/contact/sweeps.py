@@ -3,8 +3,6 @@
 The (3m x 3m) matrix of all contacts is never formed; a row costs as much as its tree has touching links.
 """
 
-import math
-
 from palpate.contact.cone import project, shifted
 from palpate.contact.rows import CONTACT, DRY, LIMIT, MULTI_ROOTS
 from palpate.contact.single import impulse, solve_prepared
@@ -152,16 +150,3 @@ def velocities_of_rows(r, begin, end):
         i = r.order[k]
         u = relative(r, i, r.W)
         put3(r.u, i, (u[0] + r.offset[i, 0], u[1] + r.offset[i, 1], u[2] + r.offset[i, 2]))
-
-
-@kernel
-def residual(r, begin, end):
-    """(largest length of the natural map, largest impulse) over the rows of an island [N s]; u must be up to date."""
-    worst, largest = 0.0, 0.0
-    for k in range(begin, end):
-        i = r.order[k]
-        l = get3(r.lam, i)
-        F = sub(l, row_target(r, i, l, get3(r.u, i)))
-        worst = max(worst, F[0] * F[0] + F[1] * F[1] + F[2] * F[2])
-        largest = max(largest, l[0] * l[0] + l[1] * l[1] + l[2] * l[2])
-    return math.sqrt(worst), math.sqrt(largest)

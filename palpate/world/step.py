@@ -33,6 +33,7 @@ from palpate.contact.rows import (
     N_WARM,
     RELATIVE,
     RESIDUAL,
+    SPEED,
     UNMATCHED,
 )  # fmt: skip
 from palpate.contact.solve import solve
@@ -179,7 +180,7 @@ def clear_rows(m, r):
     for i in range(m.parent.shape[0]):
         r.link_slot[i] = 0
     r.integer[N_ROWS], r.integer[N_CONTACTS], r.integer[N_SLOTS], r.integer[N_ISLANDS] = 0, 0, 1, 0
-    r.number[RESIDUAL], r.number[RELATIVE] = 0.0, 0.0
+    r.number[RESIDUAL], r.number[RELATIVE], r.number[SPEED] = 0.0, 0.0, 0.0
     r.integer[HASHED] = 0
     r.effort[:] = 0
 
