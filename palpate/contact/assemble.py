@@ -11,8 +11,8 @@ from palpate.jit.six import inner, no_six, plus_times, six
 from palpate.spatial.vectors import cross, dot, get3, put3, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
-# A contact whose G_nn is below this part of what it would be without cancellation cannot be moved along its normal.
-# Its lever is then a millionth of the lengths it is made of: far below what positions mean, far above rounding (1e-32).
+# A contact whose G_nn is below this part of what its links' mobility could make it cannot be moved along its normal:
+# its lever is a millionth of the lengths it is made of, far below what positions mean, far above rounding (1e-32).
 IMMOBILE = 1e-12
 
 
@@ -75,6 +75,7 @@ def begin_row(r, kind, link_a, link_b):
     r.link_slot[link_b] = 1
     r.mu[i] = 0.0
     r.bound[i] = 0.0
+    r.elastic[i] = 0
     put3(r.offset, i, ZERO)
     put3(r.push, i, ZERO)
     put3(r.lam, i, ZERO)
@@ -118,15 +119,20 @@ def own_block(r, i):
 
 @kernel
 def gross_mobility(r, i):
-    """sum J_c^2 Om_cc over the normal rows of both sides: G_nn if nothing in it cancelled."""
+    """A bound of G_nn that no lever enters: |x|^2 tr(Om turning) + tr(Om moving) of both sides, x the point's place."""
     gross = 0.0
     for side in range(2):
-        s = r.slot[2 * i + side]
-        if s:
-            width = 6 * r.slot_count[s]
-            at = r.table_at[s] + 6 * (s - r.slot_first[s])
-            for c in range(6):
-                gross += r.J[i, 18 * side + c] * r.J[i, 18 * side + c] * r.table[at + c * (width + 1)]
+        s, at = r.slot[2 * i + side], 18 * side
+        if s == 0:
+            continue
+        width = 6 * r.slot_count[s]
+        own = r.table_at[s] + 6 * (s - r.slot_first[s])
+        xx = 0.0  # |x cross d|^2 over three directions d is 2 |x|^2
+        for c in range(3):
+            for row in range(0, 18, 6):
+                xx += 0.5 * r.J[i, at + row + c] * r.J[i, at + row + c]
+        for c in range(3):
+            gross += xx * r.table[own + c * (width + 1)] + r.table[own + (c + 3) * (width + 1)]
     return gross
 
 
@@ -135,8 +141,7 @@ def own_blocks(r):
     """G of every row, and what the local solve wants to know of it; contacts that nothing can move become idle."""
     for i in range(r.integer[N_ROWS]):
         G = own_block(r, i)
-        r.gross[i] = gross_mobility(r, i)
-        if r.kind[i] == CONTACT and not G[0] > IMMOBILE * r.gross[i]:
+        if r.kind[i] == CONTACT and not G[0] > IMMOBILE * gross_mobility(r, i):
             r.kind[i] = IDLE
             put3(r.lam, i, ZERO)
             put3(r.u, i, ZERO)

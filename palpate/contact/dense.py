@@ -1,8 +1,10 @@
-"""Any contact problem as one dense matrix, in stages: exact sweeps, Newton, ADMM, Newton again.
+"""Any contact problem as one dense matrix, in stages: exact sweeps, Newton, ADMM, Newton again, patient sweeps.
 
 Ends by its budget of iterations, and the best impulses found are feasible; their residual says how good they are.
 Strongly coupled problems (friction that pulls a contact into itself) may not be solved to the tolerance.
 """
+
+import math
 
 from palpate.contact.cone import natural_map, project
 from palpate.contact.dense_admm import admm
@@ -19,6 +21,7 @@ WORTH_SWEEPING = 0.5  # sweeps go on while each leaves at most this part of the 
 NEWTON_STEPS = 20
 FOLLOW_STEPS = 50
 ADMM_STEPS = 40  # in the first round, as many more in each further one
+PATIENT_SWEEPS = 300  # from nothing, once, where all else has failed
 
 
 @kernel
@@ -53,11 +56,11 @@ def sweep(p):
 
 
 @stage
-def sweeps(address, tolerance):
-    """Sweep while it pays; returns whether that was enough."""
+def sweeps(address, tolerance, most, worth):
+    """Sweep while each leaves at most the part `worth` of the residual; returns whether that was enough."""
     (p,) = load(address)
     relative, _ = evaluate(address, 1.0, 0.0)
-    for done in range(SWEEPS_AT_MOST):
+    for done in range(most):
         if relative <= tolerance or p.tally[BUDGET] <= 0:
             break
         p.tally[SWEEPS] += 1
@@ -65,7 +68,7 @@ def sweeps(address, tolerance):
         before = relative
         sweep(p)
         relative, _ = evaluate(address, 1.0, 0.0)
-        if done >= 2 and relative > WORTH_SWEEPING * before:
+        if done >= 2 and relative > worth * before:
             break
     return relative <= tolerance
 
@@ -89,7 +92,7 @@ def solve_entry(address, tolerance, budget):
     p.tally[BUDGET] = budget
     for i in range(p.mu.shape[0]):
         put3(p.l, i, project(get3(p.l, i), p.mu[i]))
-    done = sweeps(address, tolerance)
+    done = sweeps(address, tolerance, SWEEPS_AT_MOST, WORTH_SWEEPING)
     rho, stage = 1.0, 0
     while not done and p.tally[BUDGET] > 0:
         if stage == 0:
@@ -100,6 +103,9 @@ def solve_entry(address, tolerance, budget):
             else:
                 copy_rows(p.best, p.l)
             follow(address, FOLLOW_STEPS, rho)
+        elif stage == 4:
+            p.l[:] = 0.0
+            done = sweeps(address, tolerance, PATIENT_SWEEPS, math.inf)
         else:
             done = admm(address, stage * ADMM_STEPS, tolerance)
             rho = min(p.number[RHO], 1.0)

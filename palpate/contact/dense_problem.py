@@ -19,8 +19,9 @@ from palpate.spatial.vectors import dot, get3, put3
 
 # rows of Problem.tally
 RANK, SWEEPS, NEWTON, ADMM, MULTI_ROOTS, BUDGET = range(6)
+ROUNDING = 1e-15  # of what a contact's velocity is made of: a natural map below that is zero, as where it grazes
 # rows of Problem.number
-BEST, RHO, ROUNDING = range(3)
+BEST, RHO = range(2)
 
 
 class Problem(NamedTuple):
@@ -33,6 +34,8 @@ class Problem(NamedTuple):
     c: Floats1  # (n,) velocity without impulses
     mu: Floats1  # (m,)
     unit: Floats1  # (m,) 1 / sqrt(g): natural map and impulse in N s per scaled one
+    speed: Floats1  # (m,) velocity by which a contact's natural map is measured
+    grazing: Floats1  # (m,) velocity without impulses, with its friction
     own: Floats2  # (m, 7) of each diagonal block, see single.prepare
     l: Floats2  # (m, 3) impulses; every stage begins and ends with them
     u: Floats2  # (m, 3) G l + c
@@ -45,24 +48,43 @@ class Problem(NamedTuple):
     B: Floats2  # (n, n) X J
     w: Floats1  # (n,) vectors of length r
     x: Floats1  # (n,)
-    number: Floats1  # (3,) relative residual of `best`, ADMM's rho, residual that is no more than rounding [N s]
+    number: Floats1  # (2,) relative residual of `best`, ADMM's rho
     tally: Ints1  # (6,) rank, iterations, what is left of the budget
 
 
 load = block_loader((Problem, False))
 
 
-def scaled(G: Floats, c: Floats, mu: Floats, g: Floats, rounding: float) -> Problem:
+def scaled(G: Floats, c: Floats, mu: Floats, g: Floats) -> Problem:
     """The problem with its scaled matrices filled in; nothing solved or factored yet."""
     m, n = len(mu), len(c)
     rows = np.repeat(1.0 / np.sqrt(g), 3)
     zeros = np.zeros
     return Problem(
         G=G * rows * rows[:, None], J=zeros((n, n)), K=zeros((n, n)), A=zeros((n, n)), c=c * rows, mu=mu,
-        unit=rows[::3].copy(), own=zeros((m, 7)), l=zeros((m, 3)), u=zeros((m, 3)), best=zeros((m, 3)),
+        unit=rows[::3].copy(), speed=speeds(G, c) * rows[::3], grazing=grazing(c, mu) * rows[::3],
+        own=zeros((m, 7)), l=zeros((m, 3)), u=zeros((m, 3)), best=zeros((m, 3)),
         start=zeros((m, 3)), step=zeros((m, 3)), z=zeros((m, 3)), y=zeros((m, 3)), X=zeros((m, 9)), B=zeros((n, n)),
-        w=zeros(n), x=zeros(n), number=np.array([np.inf, 0.0, rounding]), tally=zeros(6, dtype=np.int64),
+        w=zeros(n), x=zeros(n), number=np.array([np.inf, 0.0]), tally=zeros(6, dtype=np.int64),
     )  # fmt: skip
+
+
+def speeds(G: Floats, c: Floats) -> Floats:
+    """For each contact (m,) the fastest approach without impulses of any that it is coupled with, directly or not."""
+    m = len(c) // 3
+    joined = np.abs(G).reshape(m, 3, m, 3).max(axis=(1, 3)) > 0.0
+    speed = np.maximum(-c[::3], 0.0)
+    while True:  # as many rounds as the longest way through contacts
+        spread = np.where(joined, speed, 0.0).max(axis=1, initial=0.0)
+        spread = np.maximum(spread, speed)
+        if (spread == speed).all():
+            return np.asarray(speed)
+        speed = spread
+
+
+def grazing(c: Floats, mu: Floats) -> Floats:
+    """Velocity (m,) of each contact without impulses, with its friction."""
+    return np.asarray(np.linalg.norm(c.reshape(-1, 3), axis=1) * (1.0 + mu))
 
 
 def block(problem: Problem) -> Block:
@@ -104,12 +126,14 @@ def to_rows(p, w, i):
 def evaluate(address, rho, tau):
     """Velocities of l, which is kept if it is the best so far and lies in the cones (tau = 0).
 
-    Returns the residual relative to the largest impulse, and the sum of squares of the natural map with u / rho,
-    rounded by tau, which line searches lower.
+    Returns the relative residual, and the sum of squares of the natural map with u / rho, rounded by tau, which line
+    searches lower.
     """
     (p,) = load(address)
     to_columns(p, p.l, p.w)
-    residual, largest, merit = 0.0, 0.0, 0.0
+    relative, merit, largest = 0.0, 0.0, 0.0
+    for i in range(p.mu.shape[0]):
+        largest = max(largest, p.l[i, 0])
     for i in range(p.mu.shape[0]):
         l, u = get3(p.l, i), to_rows(p, p.w, i)
         u = (u[0] + p.c[3 * i], u[1] + p.c[3 * i + 1], u[2] + p.c[3 * i + 2])
@@ -120,13 +144,11 @@ def evaluate(address, rho, tau):
             F = natural_map(l, u, p.mu[i], rho)
         merit += dot(F, F)
         F = natural_map(l, u, p.mu[i], 1.0)
-        residual = max(residual, p.unit[i] * math.sqrt(dot(F, F)))
-        largest = max(largest, p.unit[i] * math.sqrt(dot(l, l)))
+        residual = math.sqrt(dot(F, F))
+        if residual > ROUNDING * (p.grazing[i] + (1.0 + p.mu[i]) * largest):
+            relative = max(relative, residual / p.speed[i] if p.speed[i] > 0.0 else math.inf)
     if not merit >= 0.0:
         return math.inf, math.inf  # a NaN
-    relative = 0.0
-    if not residual <= p.number[ROUNDING]:
-        relative = residual / largest if largest > 0.0 else math.inf
     if tau == 0.0 and relative < p.number[BEST]:
         p.number[BEST] = relative
         copy_rows(p.l, p.best)

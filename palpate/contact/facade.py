@@ -17,7 +17,6 @@ IMMOBILE = 1e-14  # a contact whose G_nn is below this part of its mean diagonal
 NOTHING = 1e-20  # nor one whose mean diagonal is below this part of the largest diagonal
 INDEFINITE = 1e-7  # what G - J J^T may have left, scaled; more is a matrix with a negative eigenvalue
 MU_LEAST = 1e-12  # less is solved as none: such friction is far below any tolerance
-ROUNDING = 1e-15  # of |c| / g and its friction: a natural map below that is zero; grazing contacts end there
 SAFETY = 0.5  # the part of the tolerance that iterations aim at; the last evaluation may differ by rounding
 
 
@@ -25,14 +24,17 @@ SAFETY = 0.5  # the part of the tolerance that iterations aim at; the last evalu
 class SolveReport:
     """How a contact solve went.
 
-    `residual` is the natural map of what was returned, the largest over all contacts [N s]; `relative_residual` is that
-    over the largest impulse, or zero if it is no more than rounding; `converged` says that it is within the tolerance.
+    `residual` is the natural map of what was returned, the largest over all contacts [N s]; `residual_m_s` the same as
+    a velocity; `relative_residual` compares that with the fastest approach, without impulses, of any contact that the
+    contact is coupled with, or is zero if it is no more than rounding;
+    `converged` says that it is within the tolerance.
     Then the work: `sweeps`, `newton` and `admm` iterations; how often a contact had several solutions (`multi_roots`);
     and whether the budget `ran_out`.
     """
 
     converged: bool
     residual: float
+    residual_m_s: float
     relative_residual: float
     sweeps: int
     newton: int
@@ -52,8 +54,8 @@ def solve_contacts(
     """Impulses `lam` (3m,) [N s] of m contacts: u = G lam + c with hard contact and Coulomb's exact friction cone.
 
     G (3m, 3m) is symmetric and positive semidefinite [1/kg], c (3m,) the relative velocity without impulses [m/s], rows
-    (normal, tangent 1, tangent 2); mu a number or (m,).  `tolerance` bounds the natural map relative to the largest
-    impulse; `warm` is a first guess; `budget` the most iterations of all kinds together.
+    (normal, tangent 1, tangent 2); mu a number or (m,).  `tolerance` bounds the relative residual (see
+    SolveReport); `warm` is a first guess; `budget` the most iterations of all kinds together.
 
     It always ends, `lam` lies in the cones, and the report says how good it is; read `converged`.  Redundant contacts
     have many solutions `lam` of the same velocities: one of them is returned.  A contact that nothing can move along
@@ -74,22 +76,19 @@ def solve_contacts(
     g = np.where(fixed, 1.0, g)
     lam[np.repeat(fixed, 3)] = 0.0
     counts = np.zeros(6, dtype=np.int64)
-    rounding = ROUNDING * float((np.linalg.norm(c.reshape(m, 3), axis=1) * (1.0 + mu) / g).max(initial=0.0))
     moving, sliding = np.flatnonzero(~fixed), np.where(mu < MU_LEAST, 0.0, mu)
     if len(moving):
         rows = (3 * moving[:, None] + np.arange(3)).ravel()
-        problem = dense_problem.scaled(G[np.ix_(rows, rows)], c[rows], sliding[moving], g[moving], rounding)
+        problem = dense_problem.scaled(G[np.ix_(rows, rows)], c[rows], sliding[moving], g[moving])
         lam[rows] = _solve(problem, lam[rows], SAFETY * tolerance, budget)
         counts = problem.tally
-    residual = _residual(G, c, mu, g, lam, fixed)
-    largest = float(np.linalg.norm(lam.reshape(-1, 3), axis=1).max(initial=0.0))
-    relative = 0.0
-    if not residual <= rounding:
-        relative = residual / largest if largest > 0.0 else np.inf
-    lam, residual = lam * (speed / size), residual * (speed / size)
+    maps = _natural_maps(G, c, mu, g, lam, fixed)
+    relative = _relative(G, c, mu, g, lam, maps)
+    residual, slip = float(maps.max(initial=0.0)), float((g * maps).max(initial=0.0))
+    lam, residual, slip = lam * (speed / size), residual * (speed / size), slip * speed
     converged = bool(relative <= tolerance)
     report = SolveReport(
-        converged, residual, relative, int(counts[SWEEPS]), int(counts[NEWTON]), int(counts[ADMM]),
+        converged, residual, slip, relative, int(counts[SWEEPS]), int(counts[NEWTON]), int(counts[ADMM]),
         int(counts[MULTI_ROOTS]), not converged and len(moving) > 0 and bool(counts[BUDGET] <= 0),
     )  # fmt: skip
     return lam, report
@@ -116,14 +115,21 @@ def _power_of_two(x: Floats) -> float:
     return float(np.ldexp(1.0, np.frexp(x.max(initial=0.0) or 1.0)[1]))
 
 
-def _residual(G: Floats, c: Floats, mu: Floats, g: Floats, lam: Floats, fixed: np.ndarray) -> float:
-    """The largest natural map [N s], with the matrix as it was given."""
+def _natural_maps(G: Floats, c: Floats, mu: Floats, g: Floats, lam: Floats, fixed: np.ndarray) -> Floats:
+    """Of each contact [N s], with the matrix as it was given; infinite where what cannot be moved approaches."""
     u = G @ lam + c
-    if (u[::3] < 0.0)[fixed].any():
-        return float("inf")
     out = np.zeros(len(mu))
     dense.residual_entry(np.ascontiguousarray(lam.reshape(-1, 3)), np.ascontiguousarray(u.reshape(-1, 3)), mu, g, out)
-    return float(out[~fixed].max(initial=0.0))
+    return np.where(fixed, np.where(u[::3] < 0.0, np.inf, 0.0), out)
+
+
+def _relative(G: Floats, c: Floats, mu: Floats, g: Floats, lam: Floats, maps: Floats) -> float:
+    """The largest relative residual, as `dense_problem.evaluate` has it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = g * maps / dense_problem.speeds(G, c)
+    largest = (np.sqrt(g) * lam[::3]).max(initial=0.0)
+    terms = dense_problem.grazing(c, mu) + np.sqrt(g) * (1.0 + mu) * largest
+    return float(relative[g * maps > dense_problem.ROUNDING * terms].max(initial=0.0))
 
 
 def _vector(x: ArrayLike, size: int, name: str) -> Floats:

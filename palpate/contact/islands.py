@@ -23,12 +23,12 @@ def join(group, a, b):
 
 @kernel
 def find_islands(r):
-    """Rows (but idle ones) and slots sorted by island, in their old order within one; islands by their lowest slot."""
+    """Rows that take part and slots sorted by island, in their old order within one; islands by their lowest slot."""
     n, m = r.integer[N_SLOTS], r.integer[N_ROWS]
     for s in range(1, n):
         r.group[s] = r.slot_first[s]
     for i in range(m):
-        if r.kind[i] != IDLE and r.slot[2 * i] and r.slot[2 * i + 1]:
+        if r.kind[i] < IDLE and r.slot[2 * i] and r.slot[2 * i + 1]:
             join(r.group, r.slot[2 * i], r.slot[2 * i + 1])
     islands = 0
     for s in range(1, n):
@@ -43,7 +43,7 @@ def find_islands(r):
         r.slots_begin[r.island_of[s] + 1] += 1
     for i in range(m):
         r.island[i] = r.island_of[max(r.slot[2 * i], r.slot[2 * i + 1])]
-        r.rows_begin[r.island[i] + 1] += r.kind[i] != IDLE
+        r.rows_begin[r.island[i] + 1] += r.kind[i] < IDLE
     for k in range(islands):
         r.slots_begin[k + 1] += r.slots_begin[k]
         r.rows_begin[k + 1] += r.rows_begin[k]
@@ -52,7 +52,7 @@ def find_islands(r):
         r.island_slots[r.slots_begin[k]] = s
         r.slots_begin[k] += 1
     for i in range(m):
-        if r.kind[i] != IDLE:
+        if r.kind[i] < IDLE:
             r.order[r.rows_begin[r.island[i]]] = i
             r.rows_begin[r.island[i]] += 1
     for k in range(islands, 0, -1):

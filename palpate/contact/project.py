@@ -3,17 +3,22 @@
 Every row must part at least as fast as its push; one that is still open may close by as much as its gap.
 """
 
+import math
+
+from palpate.contact.assemble import times_block
 from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_ROWS, N_SLOTS, load_rows
-from palpate.contact.sweeps import add_wrench, apply_row, local_solve, relative, symmetric3
+from palpate.contact.sweeps import add_wrench, apply_row, relative
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import get3, put3, sub
+from palpate.jit.six import lane, no_six, plus
+from palpate.spatial.vectors import add, get3, inverse_symmetric, put3, rotate, sub
 
 SHARE = 0.2  # of a penetration or drift is taken out in one step
 SWEEPS_OF_POSITIONS = 12
 NEGLIGIBLE_M_S = 1e-7
-# Part of the gross mobility that is added to G_nn.  A contact that its joints can hardly open (a lever of d where
-# lengths are L) would turn them by push / d; so by no more than push / (2 sqrt(SOFT) L), slower where d is less.
-SOFT = 1e-4
+# A contact that its joints can hardly open (a small lever) is opened more slowly, so that no link turns faster for it
+# than FASTEST_RAD_S, nor slides more than AMPLIFIED times as fast as the contact opens.
+FASTEST_RAD_S, AMPLIFIED = 20.0, 50.0
+DAMPED = 1e-3  # part of the mean diagonal that is added to G of connections, for directions that cannot move
 
 
 @kernel
@@ -23,6 +28,30 @@ def wanted(r):
         if abs(r.push[i, 0]) + abs(r.push[i, 1]) + abs(r.push[i, 2]) > NEGLIGIBLE_M_S:
             return True
     return False
+
+
+@kernel
+def turning(r, i):
+    """How fast a unit normal impulse of row i turns its links, the faster of the two [rad/s]."""
+    fastest = 0.0
+    for side in range(2):
+        t = r.slot[2 * i + side]
+        y = no_six()
+        for other in range(2):
+            s = r.slot[2 * i + other]
+            if s and t and r.slot_first[s] == r.slot_first[t]:
+                y = plus(y, times_block(r, i, 18 * other, s, t))
+        fastest = max(fastest, math.sqrt(lane(y, 0) ** 2 + lane(y, 1) ** 2 + lane(y, 2) ** 2))
+    return fastest
+
+
+@kernel
+def softness(r, i):
+    """What must be added to G_nn of row i so that its push stays within the limits above."""
+    if not r.push[i, 0] > 0.0:
+        return 0.0
+    sliding = math.sqrt(r.G[i, 3] ** 2 + r.G[i, 4] ** 2) / AMPLIFIED
+    return max(0.0, max(sliding, turning(r, i) * r.push[i, 0] / FASTEST_RAD_S) - r.G[i, 0])
 
 
 @shared("int64(intp)")
@@ -35,6 +64,7 @@ def project_positions(address):
         r.dW[k], r.P[k] = 0.0, 0.0
     for i in range(r.integer[N_ROWS]):
         put3(r.dlam, i, (0.0, 0.0, 0.0))
+        r.soft[i] = softness(r, i) if r.kind[i] in (CONTACT, LIMIT) else 0.0
     for _ in range(SWEEPS_OF_POSITIONS):
         for i in range(r.integer[N_ROWS]):
             kind = r.kind[i]
@@ -42,13 +72,13 @@ def project_positions(address):
                 continue
             old, u = get3(r.dlam, i), relative(r, i, r.dW)
             if kind in (CONTACT, LIMIT):
-                open_by, soft = max(r.offset[i, 0], 0.0), SOFT * r.gross[i]
+                open_by, soft = max(r.offset[i, 0], 0.0), r.soft[i]
                 lacks = r.push[i, 0] - open_by - u[0] - soft * old[0]
                 new = (max(0.0, old[0] + lacks / (r.G[i, 0] + soft)), 0.0, 0.0)
             else:
-                own = symmetric3(r.G, i, old)
-                p = get3(r.push, i)
-                new = local_solve(r, i, (u[0] - p[0] - own[0], u[1] - p[1] - own[1], u[2] - p[2] - own[2]), old)
+                p, damp = get3(r.push, i), DAMPED * r.scale[i]
+                G = (r.G[i, 0] + damp, r.G[i, 1] + damp, r.G[i, 2] + damp, r.G[i, 3], r.G[i, 4], r.G[i, 5])
+                new = add(old, rotate(inverse_symmetric(G), sub(p, u)))
             d = sub(new, old)
             if d[0] != 0.0 or d[1] != 0.0 or d[2] != 0.0:
                 put3(r.dlam, i, new)

@@ -1,13 +1,12 @@
-"""How well impulses obey the law, row by row: the natural map F, measured by what is at stake for the row's own bodies.
+"""How well impulses obey the law, row by row: the natural map as a velocity, beside the island's approach.
 
-F_i is an impulse.  Beside what may it be small?  Not beside the largest impulse of all: a body of a gram on one of a
-tonne would be left to itself.  So each row has a *stake*, the energy that its impulse moves or that its approach
-brings, and each body the largest stake of its rows; a row is measured by the lesser of its two bodies:
-    s_i = max(g_i |l_i|^2, (closing speed without impulses)^2 / g_i)          [J]
-    unit_i = min over the row's slots of (max over the slot's rows of s)      [J]
-    relative residual = max_i sqrt(g_i |F_i|^2 / unit_i)
-Energies compare contacts with joint ends and connections, whose impulses have other units.  No less than rounding:
-the velocity of a row is a sum of products J W, and is exact to some bits of the largest.
+The natural map F is an impulse.  Beside what may it be small?  Not beside the largest impulse: a body of a gram on one
+of a tonne would be left to itself.  Nor beside a body's own: a gram below a tonne bears loads that would make it fly.
+Velocities compare bodies of any mass, so
+    relative residual = max_i g_i |F_i| / V,    V the fastest approach of any row of the island without impulses
+V is g dt for what rests and the speed of a blow where one falls.  No less than rounding: the velocity of a row is a sum
+of products J W, exact to some bits of the largest.  Turning rows (joint ends, welds) count by the length at which their
+link's mobility in turning equals that in moving.
 """
 
 import math
@@ -21,7 +20,22 @@ ROUNDING = 1e-14  # of the sum of |J W|: what a row's velocity cannot tell from 
 
 
 @kernel
-def closing(r, i):
+def lever(r, i):
+    """Metres for a radian of row i; 1 if it reads a linear velocity."""
+    side = 1 if r.slot[2 * i + 1] else 0
+    at, s = 18 * side, r.slot[2 * i + side]
+    if r.J[i, at + 3] != 0.0 or r.J[i, at + 4] != 0.0 or r.J[i, at + 5] != 0.0:
+        return 1.0
+    width = 6 * r.slot_count[s]
+    first, turning, moving = r.table_at[s] + 6 * (s - r.slot_first[s]), 0.0, 0.0
+    for c in range(3):
+        turning += r.table[first + c * (width + 1)]
+        moving += r.table[first + (c + 3) * (width + 1)]
+    return math.sqrt(moving / turning) if moving > 0.0 else 1.0
+
+
+@kernel
+def approach(r, i):
     """Speed at which row i would be violated without any impulse [m/s, rad/s], and the rounding of it."""
     c = relative(r, i, r.W_free)
     rounding = 0.0
@@ -30,56 +44,40 @@ def closing(r, i):
         for k in range(6):
             rounding += abs(r.J[i, at + k] * r.W_free[b + k])
     kind = r.kind[i]
-    speed = abs(c[0])
     if kind in (CONTACT, LIMIT):
         speed = max(0.0, -c[0] - r.offset[i, 0])
     elif kind == DRY:
-        speed = min(speed, r.scale[i] * r.bound[i])
+        speed = min(abs(c[0]), r.scale[i] * r.bound[i])
     else:
         speed = math.sqrt(dot(c, c))
     return speed, ROUNDING * rounding
 
 
 @kernel
-def stakes(r, begin, end):
-    """What the rows of an island meet without impulses; `unit` holds the rounding until `units` fills it."""
+def find_units(r, begin, end):
+    """unit of every row of an island: the velocity by which g F is measured [m/s, rad/s]."""
+    fastest = 0.0
     for k in range(begin, end):
         i = r.order[k]
-        speed, rounding = closing(r, i)
-        least = rounding / r.number[TOLERANCE]
-        r.stake[i] = max(speed * speed, least * least) / r.scale[i]
-
-
-@kernel
-def units(r, begin, end, slots_begin, slots_end):
-    """unit of every row of an island, from its impulses and stakes."""
-    for k in range(slots_begin, slots_end):
-        r.slot_stake[r.island_slots[k]] = 0.0
+        speed, rounding = approach(r, i)
+        r.unit[i] = lever(r, i)
+        fastest = max(fastest, r.unit[i] * max(speed, rounding / r.number[TOLERANCE]))
     for k in range(begin, end):
-        i = r.order[k]
-        l = get3(r.lam, i)
-        stake = max(r.stake[i], r.scale[i] * dot(l, l))
-        for side in range(2):
-            s = r.slot[2 * i + side]
-            r.slot_stake[s] = max(r.slot_stake[s], stake)
-    for k in range(begin, end):
-        i = r.order[k]
-        a, b = r.slot[2 * i], r.slot[2 * i + 1]
-        r.unit[i] = min(r.slot_stake[a if a else b], r.slot_stake[b if b else a])
+        r.unit[r.order[k]] = fastest / r.unit[r.order[k]]
 
 
 @kernel
 def measured(r, i, F):
-    """g |F|^2 / unit of row i: the square of its relative residual."""
-    square = r.scale[i] * dot(F, F)
+    """The square of the relative residual of row i."""
+    square = r.scale[i] * r.scale[i] * dot(F, F)
     if square == 0.0:
         return 0.0
-    return square / r.unit[i] if r.unit[i] > 0.0 else math.inf
+    return square / (r.unit[i] * r.unit[i]) if r.unit[i] > 0.0 else math.inf
 
 
 @kernel
 def residual(r, begin, end):
-    """The square of the largest relative residual of an island; u and unit must be up to date."""
+    """The square of the largest relative residual of an island; u must be up to date."""
     worst = 0.0
     for k in range(begin, end):
         i = r.order[k]
@@ -98,4 +96,4 @@ def report(r, begin, end):
         size = math.sqrt(dot(F, F))
         r.number[RELATIVE] = max(r.number[RELATIVE], math.sqrt(measured(r, i, F)))
         r.number[RESIDUAL] = max(r.number[RESIDUAL], size)
-        r.number[SPEED] = max(r.number[SPEED], r.scale[i] * size)
+        r.number[SPEED] = max(r.number[SPEED], r.scale[i] * size * lever(r, i))

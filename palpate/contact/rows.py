@@ -10,6 +10,7 @@ POINT    u = 0, three directions                  two points held together
 TURN     u = 0, three axes                        two orientations held together
 IDLE     l = 0                                    a contact that nothing can open or close: its normal passes through
                                                   the centre of the joints between; it belongs to no island
+WAITING  l = 0                                    takes no part in a round of blows (world/blows.py); nor does this
 
 u = J_a W_a + J_b W_b + offset,  W the twists of the slots' links (angular, linear), world axes, about their trees'
 reference points;  l is the impulse on b, its opposite acts on a, and J_a has that sign in it.
@@ -24,10 +25,10 @@ import numpy as np
 from palpate.jit import block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, Model
 
-CONTACT, LIMIT, DRY, POINT, TURN, IDLE = range(6)
+CONTACT, LIMIT, DRY, POINT, TURN, IDLE, WAITING = range(7)
 
 # rows of Rows.integer
-N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED, N_NODES, N_PIECES = range(9)
+N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED, N_NODES, N_PIECES, N_ELASTIC, N_ROUNDS = range(11)
 # rows of Rows.effort: what the last step took
 SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
 # rows of Rows.number
@@ -63,14 +64,16 @@ class Rows(NamedTuple):
     G: Floats2  # (C, 6) own block J Om J^T: nn, 11, 22, n1, n2, 12
     prepared: Floats2  # (C, 7) what the local solve needs of G
     scale: Floats1  # (C,) g, the mean of G's diagonal
-    gross: Floats1  # (C,) what G_nn would be if nothing in it cancelled
-    stake: Floats1  # (C,) energy that the row meets by itself, twice [J] (residual.py)
-    unit: Floats1  # (C,) energy by which g F^2 is measured [J]
-    slot_stake: Floats1  # (S,) the largest of a slot's rows
+    soft: Floats1  # (C,) what is added to G_nn where positions are projected (project.py)
+    unit: Floats1  # (C,) velocity by which its residual is measured [m/s, rad/s] (residual.py)
     offset: Floats2  # (C, 3) target velocities: gap / dt, restitution
     push: Floats2  # (C, 3) velocities that take out penetration and drift, for positions only
     mu: Floats1  # (C,)
     bound: Floats1  # (C,) [N s] of DRY
+    elastic: Ints1  # (C,) 1: a contact that may bounce
+    forced: Floats1  # (C,) what forces do to its normal velocity in this step [m/s]
+    blow: Floats2  # (C, 3) impulses of the step's blows
+    held: Floats2  # (C, 3) warm start, while there are blows
     lam: Floats2  # (C, 3) impulses
     best: Floats2  # (C, 3) the best so far
     u: Floats2  # (C, 3) velocities
@@ -139,9 +142,10 @@ def rows(model: Model, capacity: int) -> Rows:
         table=zeros(max(table, 1)), link_Om=zeros((L, 36)), carry=zeros((L, 36)),
         link_W=zeros((L, 6)), W=zeros(6 * S), W_free=zeros(6 * S), P=zeros(6 * S), dW=zeros(6 * S),
         kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), G=zeros((C, 6)),
-        prepared=zeros((C, PREPARED)), scale=zeros(C), gross=zeros(C), stake=zeros(C), unit=zeros(C),
-        slot_stake=zeros(S), offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
-        bound=zeros(C), lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
+        prepared=zeros((C, PREPARED)), scale=zeros(C), soft=zeros(C), unit=zeros(C),
+        offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
+        bound=zeros(C), elastic=ints(C), forced=zeros(C), blow=zeros((C, 3)), held=zeros((C, 3)),
+        lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
         dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
         MDE=zeros((C, 9)), order=ints(C), island=ints(C),
         group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
@@ -151,5 +155,5 @@ def rows(model: Model, capacity: int) -> Rows:
         eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
         K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
-        integer=ints(10), effort=ints(8), number=zeros(8),
+        integer=ints(12), effort=ints(8), number=zeros(8),
     )  # fmt: skip

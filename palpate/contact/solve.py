@@ -1,13 +1,14 @@
 """The solver in stages: warm start, exact sweeps, Newton; ADMM where Newton stalls.  Island by island, within a budget.
 
-What the report says is measured on the impulses that are used: every one inside its cone, W recomputed from them.
+Whatever the budget, impulses lie in their cones and create no energy.  What the report says is measured on those that
+are used, W recomputed from them.
 """
 
 from palpate.contact.admm import admm
 from palpate.contact.cone import project
 from palpate.contact.factor import analyse
 from palpate.contact.newton import newton
-from palpate.contact.residual import report, residual, stakes, units
+from palpate.contact.residual import find_units, report, residual
 from palpate.contact.rows import (
     BUDGET,
     CONTACT,
@@ -19,9 +20,9 @@ from palpate.contact.rows import (
     TOLERANCE,
     load_rows,
 )  # fmt: skip
-from palpate.contact.sweeps import gather, sweep, velocities_of_rows
+from palpate.contact.sweeps import gather, relative, sweep, velocities_of_rows
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import get3, put3
+from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
 FIRST_SWEEPS = 3
 NEWTON_STEPS = 15
@@ -42,7 +43,6 @@ def settle(r, begin, end, slots_begin, slots_end):
             put3(r.lam, i, project(get3(r.lam, i), r.mu[i]))
     gather(r, begin, end, slots_begin, slots_end)
     velocities_of_rows(r, begin, end)
-    units(r, begin, end, slots_begin, slots_end)
     return residual(r, begin, end)
 
 
@@ -63,6 +63,25 @@ def recall_best(r, begin, end):
 
 
 @kernel
+def dissipating_share(r, begin, end):
+    """The part of an island's impulses that may be used: all if they take out energy, else where they take out most.
+
+    Their work beyond what offsets ask for is Q(t) = t l.c + t^2 l.(u - c) / 2 for a part t of them, with
+    c = J W_free + offset and u = c + G l.  Impulses that obey the law have l.u <= 0, hence Q(1) = l.(u + c) / 2 <= 0.
+    """
+    given, made = 0.0, 0.0
+    for k in range(begin, end):
+        i = r.order[k]
+        l, free = get3(r.lam, i), relative(r, i, r.W_free)
+        c = add(free, get3(r.offset, i))
+        given += dot(l, c)
+        made += dot(l, sub(get3(r.u, i), c))
+    if given + 0.5 * made <= 0.0:
+        return 1.0
+    return max(0.0, -given / made)
+
+
+@kernel
 def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     """Impulses of an island after the stages it needed; returns what is left of the budget.
 
@@ -70,7 +89,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     lasts, at the end the best impulses there were.
     """
     enough, n = r.number[TOLERANCE] ** 2, end - begin
-    stakes(r, begin, end)
+    find_units(r, begin, end)
     best, turn, work, refined = 1e300, 0, 0, 0
     while True:
         worst = settle(r, begin, end, slots_begin, slots_end)
@@ -114,7 +133,13 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 break
             recall_best(r, begin, end)
             turn = FINISHED
-    r.effort[RAN_OUT] += worst > enough
+    if worst > enough:
+        r.effort[RAN_OUT] += 1
+        share = dissipating_share(r, begin, end)
+        if share < 1.0:
+            for k in range(begin, end):
+                put3(r.lam, r.order[k], scale(share, get3(r.lam, r.order[k])))
+            settle(r, begin, end, slots_begin, slots_end)
     report(r, begin, end)
     return budget
 

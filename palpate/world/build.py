@@ -39,7 +39,7 @@ class Options:
     ignore: tuple[tuple[str, str], ...] = ()
     pairs: Pairs | None = None
     tolerance: float = 1e-6
-    budget: int = 12_000
+    budget: int = 400_000
     capacity: int | None = None
     ledger: bool = False
     integrator: str = "semi-implicit"

@@ -14,10 +14,11 @@ import numpy as np
 from palpate.collision.contacts import CANDIDATES, COUNT, LOST
 from palpate.collision.facade import Collider, ContactPoint
 from palpate.contact.facade import SolveReport, solve_contacts
-from palpate.contact.rows import CONTACT, DRY, LIMIT, N_CONTACTS, N_ROWS
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_CONTACTS, N_ROWS
 from palpate.dynamics import facade
 from palpate.model.model import Floats
 from palpate.world import module_entries as entries
+from palpate.world.blows import ROUNDS
 from palpate.world.build import Options, default_capacity
 from palpate.world.modules import Answer, Dynamics, Modules, Stepped
 from palpate.world.reading import STILL_RAD_S, fault_of, frames_of
@@ -94,8 +95,23 @@ class DefaultContact:
         R = len(A)
         kind, offset, push = r.kind[:R], r.offset[:R], r.push[:R]
         mu = np.where(kind == DRY, 1.0, np.where(kind == CONTACT, r.mu[:R], 0.0))
-        c = A @ v_free + offset
-        lam, solved = self._solve(A, X, kind, c, mu, r.bound[:R], r.lam[:R])
+        blows, v = np.zeros((R, 3)), v_free
+        for k in range(ROUNDS + 1):
+            r.u[:R] = A @ v
+            if k == ROUNDS:  # enough: nothing approaches
+                r.u[:R, 0] = r.forced[:R]
+            chosen = entries.choose_blows_entry(world._address)
+            if chosen < 0:
+                raise WorldError(world.fault)
+            if chosen == 0:
+                break
+            part, lam = kind < IDLE, np.zeros((R, 3))
+            lam[part], _ = self._solve(
+                A[part], X[part], kind[part], A[part] @ v + offset[part], mu[part], r.bound[:R][part], lam[part]
+            )
+            blows += lam
+            v = v + np.einsum("rij,ri->j", X, lam)
+        lam, solved = self._solve(A, X, kind, A @ v + offset, mu, r.bound[:R], r.lam[:R])
         r.lam[:R] = lam
         entries.remember_entry(world._address)
         shift = np.zeros(world.model.nv)
@@ -103,6 +119,7 @@ class DefaultContact:
             open_by = np.maximum(offset, 0.0) * (kind <= LIMIT)[:, None]
             pushed, _ = self._solve(A, X, kind, open_by - push, 0.0 * mu, 0.0 * r.bound[:R], np.zeros((R, 3)))
             shift = np.einsum("rij,ri->j", X, pushed)
+        lam = lam + blows
         m = min(n, int(r.integer[N_CONTACTS]))
         frame = frames_of(r, 0, m)
         impulses = np.zeros((n, 3))
@@ -275,7 +292,8 @@ def _report(world: World, contacts: Sequence[ContactPoint], answer: Answer) -> S
     return StepReport(
         contacts=min(len(contacts), len(c.gap)), candidates=len(contacts), rows=rows, islands=int(rows > 0),
         sweeps=s.sweeps if s else 0, newton=s.newton if s else 0, admm=s.admm if s else 0,
-        residual=s.residual if s else 0.0, relative_residual=s.relative_residual if s else 0.0,
+        residual=s.residual if s else 0.0, residual_m_s=s.residual_m_s if s else 0.0,
+        relative_residual=s.relative_residual if s else 0.0,
         multi_roots=s.multi_roots if s else 0, ran_out=int(bool(s and not s.converged)), lost=int(c.count[LOST]),
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from palpate.world.state import DT_S, load
 
 ZERO = (0.0, 0.0, 0.0)
 LOWER, UPPER, RUBBING = 0, 1, 2  # what a row of a joint is for
-SLOP_RAD = 1e-4  # penetration of a limit that is left alone [rad or m]
+SLOP, SLOP_PART = 1e-4, 1e-3  # penetration of a limit that is left alone: this [rad or m], or this part of its way
 AHEAD = 4.0  # a limit wakes when this many steps at the present speed would reach it
 
 
@@ -110,11 +110,12 @@ def joint_rows(address, m, s, r):
             if m.kind[i] != CHAIN:
                 continue
             q, rate = s.q[m.axis_q[k]], s.v[m.axis_v[k]]
-            near = AHEAD * dt * abs(rate) + 10.0 * SLOP_RAD
+            slop = min(SLOP, SLOP_PART * (s.upper[k] - s.lower[k]))
+            near = AHEAD * dt * abs(rate) + 10.0 * slop
             for side in range(2):
                 gap = q - s.lower[k] if side == LOWER else s.upper[k] - q
                 if gap < near:
                     row = add_joint_row(address, LIMIT, i, k, side)
                     if row >= 0:
                         r.offset[row, 0] = max(gap, 0.0) / dt
-                        r.push[row, 0] = SHARE * max(-gap - SLOP_RAD, 0.0) / dt
+                        r.push[row, 0] = SHARE * max(-gap - slop, 0.0) / dt

@@ -3,6 +3,7 @@
 from palpate.contact.warm import remember
 from palpate.jit import entry
 from palpate.world.advance import advance, free_velocities
+from palpate.world.blows import choose_blows
 from palpate.world.joints import joint_torques
 from palpate.world.state import DT_S, load
 from palpate.world.step import begin_step, put_rows
@@ -27,6 +28,13 @@ def rows_entry(address):
     """Rows of the contacts that are there, and of joints and connections; False if a law failed."""
     begin_step(address)
     return put_rows(address) != 0
+
+
+@entry("intp")
+def choose_blows_entry(address):
+    """A round of blows at the velocities in r.u: see `choose_blows`."""
+    m, _, g, c, r, s = load(address)
+    return choose_blows(m, g, c, r, s)
 
 
 @entry("intp")

@@ -15,6 +15,7 @@ from palpate.contact.rows import (
     RAN_OUT,
     RELATIVE,
     RESIDUAL,
+    SPEED,
     SWEEPS,
     Rows,
 )  # fmt: skip
@@ -69,7 +70,8 @@ def report_of(arrays: Arrays) -> StepReport:
     return StepReport(
         int(r.integer[N_CONTACTS]), int(c.count[CANDIDATES]), int(r.integer[N_ROWS]), int(r.integer[N_ISLANDS]),
         int(r.effort[SWEEPS]), int(r.effort[NEWTON]), int(r.effort[ADMM]),
-        float(r.number[RESIDUAL]), float(r.number[RELATIVE]), int(r.effort[MULTI_ROOTS]), int(r.effort[RAN_OUT]),
+        float(r.number[RESIDUAL]), float(r.number[SPEED]), float(r.number[RELATIVE]),
+        int(r.effort[MULTI_ROOTS]), int(r.effort[RAN_OUT]),
         int(c.count[LOST]),
     )  # fmt: skip
 

@@ -21,13 +21,15 @@ from palpate.contact.assemble import (
     tangents,
 )  # fmt: skip
 from palpate.contact.islands import find_islands
-from palpate.contact.laws.calls import friction_of, is_friction, is_restitution, restitution_of
+from palpate.contact.laws.calls import friction_of, is_friction
 from palpate.contact.project import SHARE, project_positions
 from palpate.contact.rows import (
     CONTACT,
     HASHED,
     N_CONTACTS,
+    N_ELASTIC,
     N_ISLANDS,
+    N_ROUNDS,
     N_ROWS,
     N_SLOTS,
     N_WARM,
@@ -47,6 +49,7 @@ from palpate.model.model import FREE
 from palpate.spatial.vectors import add, cross, dot, get3, get6, is_finite, put3, sub
 from palpate.world.account import account
 from palpate.world.advance import advance, free_velocities
+from palpate.world.blows import add_blows, blows
 from palpate.world.connections import connection_rows
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.state import (
@@ -56,7 +59,6 @@ from palpate.world.state import (
     FRICTION_FAULT,
     FULL,
     LEDGER,
-    RESTITUTION_FAULT,
     TICK,
     TIME_S,
     VELOCITY_FAULT,
@@ -64,10 +66,9 @@ from palpate.world.state import (
     load,
 )  # fmt: skip
 
-SLOP_M = 1e-4  # penetration that is left alone
+SLOP_M, SLOP_PART = 1e-4, 1e-3  # penetration that is left alone: no more than this, nor than this part of a radius
 FASTEST_M_S = 1.0  # what is beyond it is taken out no faster than this
 FASTEST = 1e6  # [m/s, rad/s]: what is faster has diverged
-BOUNCE_M_S = 0.02  # slower impacts do not bounce
 
 
 @kernel
@@ -121,40 +122,33 @@ def contact_rows(m, w, g, c, r, s):
         for side in range(2):
             put_point(m, w, r, row, side, b if side else a, point, n, t1, t2)
         ma, mb = g.material[c.shape_a[i]], g.material[c.shape_b[i]]
-        mu, sliding, e = s.mu_static[ma, mb], s.mu_sliding[ma, mb], s.restitution[ma, mb]
-        offset = max(gap, 0.0) / dt
+        mu, sliding = s.mu_static[ma, mb], s.mu_sliding[ma, mb]
+        r.elastic[row] = s.restitution[ma, mb] > 0.0 or s.laws[1] != 0
+        r.integer[N_ELASTIC] += r.elastic[row]
         recall(r, row, contact_key(c.shape_a[i], c.shape_b[i], c.feature[i]))
-        if sliding < mu or e > 0.0 or s.laws[0] != 0 or s.laws[1] != 0:
+        if sliding < mu or s.laws[0] != 0 or r.elastic[row]:
             u = relative_velocity(m, w, a, b, point)
             slip = in_frame(n, t1, t2, u)
             mu = friction_of(s.laws[0], mu, sliding, math.sqrt(slip[1] * slip[1] + slip[2] * slip[2]), r.lam[row, 0])
-            if slip[0] < -BOUNCE_M_S and gap < -slip[0] * dt:  # meets within this step, and bounces
-                e = restitution_of(s.laws[1], e, -slip[0])
-                # the blow comes first, what else acts in this step afterwards: or a ball that rises from the blow would
-                # have been spared its weight, and win m g v dt at every bounce
-                free = relative_motion(m, w, a, b, point, s.v_next)
-                rebound = e * slip[0] - (dot(n, free) - slip[0])
-                if e > 0.0 and rebound < 0.0:
-                    offset = min(offset, rebound)
-            if not (is_friction(mu) and is_restitution(e)):
-                s.integer[FAULT] = RESTITUTION_FAULT if is_friction(mu) else FRICTION_FAULT
-                s.integer[FAULT_AT] = i
+            r.forced[row] = dot(n, relative_motion(m, w, a, b, point, s.v_next)) - slip[0] if r.elastic[row] else 0.0
+            if not is_friction(mu):
+                s.integer[FAULT], s.integer[FAULT_AT] = FRICTION_FAULT, i
                 return
         r.mu[row] = mu
-        r.offset[row, 0] = offset
-        r.push[row, 0] = min(SHARE * max(-gap - SLOP_M, 0.0) / dt, FASTEST_M_S)
+        r.offset[row, 0] = max(gap, 0.0) / dt
+        slop = min(SLOP_M, SLOP_PART * min(g.radius[c.shape_a[i]], g.radius[c.shape_b[i]]))
+        r.push[row, 0] = min(SHARE * max(-gap - slop, 0.0) / dt, FASTEST_M_S)
     r.integer[N_CONTACTS] = r.integer[N_ROWS]
 
 
 @shared("void(intp)")
 def prepare_rows(address):
-    """Slots, table, blocks and islands of the rows there are."""
+    """Slots, table and blocks of the rows there are."""
     m, w, _, _, r, s = load(address)
     mark_links(m, r)
     number_slots(r)
     build_table(m, w, s.v_next, s.armature, r)
     own_blocks(r)
-    find_islands(r)
 
 
 @shared("void(intp, intp)")
@@ -166,13 +160,19 @@ def spread_impulses(address, to_shift):
 
 @kernel
 def solve_rows(address, r, s):
-    """Impulses; adds their effect to v_next, and what takes out penetration to shift."""
+    """Impulses; adds their effect to v_next, and what takes out penetration to shift.  False if a law failed."""
     prepare_rows(address)
+    if not blows(address):
+        return False
+    find_islands(r)
     solve(s.rows, r.effort[UNMATCHED] == 0)
-    spread_impulses(address, 0)
     remember(r)
+    if r.integer[N_ROUNDS]:
+        add_blows(r)
+    spread_impulses(address, 0)
     if project_positions(s.rows):
         spread_impulses(address, 1)
+    return True
 
 
 @kernel
@@ -180,6 +180,7 @@ def clear_rows(m, r):
     for i in range(m.parent.shape[0]):
         r.link_slot[i] = 0
     r.integer[N_ROWS], r.integer[N_CONTACTS], r.integer[N_SLOTS], r.integer[N_ISLANDS] = 0, 0, 1, 0
+    r.integer[N_ELASTIC], r.integer[N_ROUNDS] = 0, 0
     r.number[RESIDUAL], r.number[RELATIVE], r.number[SPEED] = 0.0, 0.0, 0.0
     r.integer[HASHED] = 0
     r.effort[:] = 0
@@ -255,7 +256,8 @@ def end_step(address):
     for j in range(m.nv):
         s.shift[j] = 0.0
     if r.integer[N_ROWS]:
-        solve_rows(address, r, s)
+        if not solve_rows(address, r, s):
+            return False
     else:
         r.integer[N_WARM] = 0
     for j in range(m.nv):

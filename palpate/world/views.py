@@ -44,7 +44,8 @@ class StepReport(NamedTuple):
     newton: int  # iterations
     admm: int  # iterations
     residual: float  # natural map, largest over the rows [N s]
-    relative_residual: float  # by the largest impulse of its island
+    residual_m_s: float  # the same as a velocity
+    relative_residual: float  # the same beside what is at stake for the row's own bodies (contact/residual.py)
     multi_roots: int  # local problems with several solutions
     ran_out: int  # islands whose budget ended above the tolerance
     lost: int  # contacts that did not fit, since the start

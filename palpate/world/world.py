@@ -37,9 +37,9 @@ class World:
     full       solve every contact point; else patches of points are reduced to their corners, at most 4 a pair
     ignore     pairs of names (bodies or parts) that never touch
     pairs      {("rubber", "ice"): Material(...)}: materials whose pair is not the mean of the two
-    tolerance  of the contact solver, relative to the largest impulse
-    budget     of the contact solver in one step, in visits of a row (about 0.07 us each): what an island of many
-               bodies may take before it is left above the tolerance, which the report then says
+    tolerance  of the contact solver: velocities that violate the law, relative to the fastest approach in an island
+    budget     of the contact solver in one step, in visits of a row (about 0.07 us each): what islands may take
+               before they are left above the tolerance, which the report then says; impulses never create energy
     capacity   contacts at once; more are counted in report.lost
     ledger     keep account of energy in every step (see `ledger`)
     integrator "semi-implicit", or "runge-kutta": of fourth order in steps without contact
@@ -59,7 +59,7 @@ class World:
         ignore: Iterable[tuple[str, str]] = (),
         pairs: Pairs | None = None,
         tolerance: float = 1e-6,
-        budget: int = 12_000,
+        budget: int = 400_000,
         capacity: int | None = None,
         ledger: bool = False,
         integrator: str = "semi-implicit",

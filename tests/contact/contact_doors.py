@@ -76,3 +76,20 @@ def residuals(G, c, mu, lam):
 def packed(G):
     """(n, 3, 3) symmetric as (n, 6)."""
     return np.stack([G[:, 0, 0], G[:, 1, 1], G[:, 2, 2], G[:, 0, 1], G[:, 0, 2], G[:, 1, 2]], axis=1)
+
+
+@entry("float64[:, ::1], float64[::1], float64[::1], intp, float64[::1]")
+def gauss_seidel(G, c, mu, sweeps, l):
+    """l (3m,) after plain sweeps from nothing, each contact solved exactly in turn."""
+    for _ in range(sweeps):
+        for i in range(mu.shape[0]):
+            k = 3 * i
+            u0, u1, u2 = c[k], c[k + 1], c[k + 2]
+            for j in range(l.shape[0]):
+                if j < k or j > k + 2:
+                    u0 += G[k, j] * l[j]
+                    u1 += G[k + 1, j] * l[j]
+                    u2 += G[k + 2, j] * l[j]
+            own = (G[k, k], G[k + 1, k + 1], G[k + 2, k + 2], G[k, k + 1], G[k, k + 2], G[k + 1, k + 2])
+            new, _ = solve_prepared(prepare(own), (u0, u1, u2), mu[i], (l[k], l[k + 1], l[k + 2]))
+            l[k], l[k + 1], l[k + 2] = new

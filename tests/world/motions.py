@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import palpate as pp
-from palpate.contact.rows import CONTACT, DRY, LIMIT, N_ROWS, N_SLOTS
+from palpate.contact.rows import CONTACT, N_ROUNDS, N_ROWS, N_SLOTS
 
 G = 9.81
 
@@ -74,27 +74,25 @@ def dense_problem(world):
     return J @ Om @ J.T, J @ free + r.offset[:R].ravel()
 
 
-def worst_natural_map(world):
-    """Largest |l - P(l - u~ / g)| over the rows of the last step [N s] and the largest impulse, from l alone."""
+def natural_maps(world):
+    """Of the contacts of the last step, from their impulses alone: the largest |F| [N s], the largest as a velocity
+    [m/s], and that beside the fastest approach in its island.  F = l - P(l - u~ / g); a step's blows come before it.
+    """
     r = world.arrays.rows
     R = r.integer[N_ROWS]
     if R == 0:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
+    assert (r.kind[:R] == CONTACT).all()
+    lam = r.lam[:R] - r.blow[:R] if r.integer[N_ROUNDS] else r.lam[:R]
     W, c = dense_problem(world)
-    velocities = (W @ r.lam[:R].ravel() + c).reshape(R, 3)
-    worst = 0.0
+    velocities = (W @ lam.ravel() + c).reshape(R, 3)
+    approach, maps, relative = np.maximum(-c[::3], 0.0), np.zeros(R), 0.0
     for i in range(R):
-        l, u, g, mu, bound = r.lam[i], velocities[i], r.scale[i], r.mu[i], r.bound[i]
-        if r.kind[i] == CONTACT:
-            F = l - project(l - (u + [mu * math.hypot(u[1], u[2]), 0.0, 0.0]) / g, mu)
-        elif r.kind[i] == LIMIT:
-            F = l - [max(l[0] - u[0] / g, 0.0), 0.0, 0.0]
-        elif r.kind[i] == DRY:
-            F = l - [np.clip(l[0] - u[0] / g, -bound, bound), 0.0, 0.0]
-        else:
-            F = u / g
-        worst = max(worst, float(np.linalg.norm(F)))
-    return worst, float(np.linalg.norm(r.lam[:R], axis=1).max())
+        l, u, g, mu = lam[i], velocities[i], np.trace(W[3 * i : 3 * i + 3, 3 * i : 3 * i + 3]) / 3.0, r.mu[i]
+        maps[i] = np.linalg.norm(l - project(l - (u + [mu * math.hypot(u[1], u[2]), 0.0, 0.0]) / g, mu))
+        fastest = max(approach[r.island[:R] == r.island[i]])
+        relative = max(relative, g * maps[i] / fastest if fastest else 0.0)
+    return float(maps.max()), float((r.scale[:R] * maps).max()), relative
 
 
 def momentum(world):

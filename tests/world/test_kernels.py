@@ -25,7 +25,8 @@ def test_a_stack_that_is_put_down_rests_and_slides_where_it_is_pulled():
     for _ in range(3):
         world.apply("b1", force=(12.0, 0.0, 0.0))
         world.step()
-    top = [c for c in world.contacts if c.body_b == "b1" or c.body_a == "b1"]
+    # points of a patch share a load in many ways: some may carry nothing
+    top = [c for c in world.contacts if "b1" in (c.body_a, c.body_b) and c.normal_force > 0.0]
     assert {c.mode for c in top} == {"slide"}
     assert world.ledger.hands > 0.0 > world.ledger.contacts
     assert world.report.relative_residual <= 1e-6

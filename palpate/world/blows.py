@@ -1,0 +1,116 @@
+"""Blows that bounce, one after another within a step.
+
+A blow may close other gaps within the same step: the third ball of a row is struck by the second, which the first has
+just set in motion.  So a step with elastic contacts begins with rounds of blows.  In each, contacts that now close
+within the step bounce, all at once with whatever is rigid (contacts without restitution, joint ends, connections);
+those that do not close yet wait.  The rounds end when nothing bounces any more; then comes the ordinary solve, in which
+what is left is at rest or opens.
+    before = n.J W - forced          normal velocity without what forces do in this step
+    after  = -e before + forced      the blow comes first, what else acts in this step afterwards: or a ball that rises
+                                     from the blow would have been spared its weight, and win m g v dt at every bounce
+"""
+
+import math
+
+from palpate.contact.islands import find_islands
+from palpate.contact.laws.calls import is_restitution, restitution_of
+from palpate.contact.rows import CONTACT, DRY, IDLE, N_CONTACTS, N_ELASTIC, N_ROUNDS, N_ROWS, N_SLOTS, WAITING
+from palpate.contact.solve import solve
+from palpate.contact.sweeps import add_wrench, relative
+from palpate.jit import kernel, shared
+from palpate.jit.six import no_six, put_six, six
+from palpate.spatial.vectors import add, get3, put3
+from palpate.world.state import DT_S, FAULT, FAULT_AT, RESTITUTION_FAULT, load
+
+ROUNDS = 256  # at most; a row of n equal balls takes n - 1, a light one between two heavy ones sqrt of their ratio
+RESTING = 2.0  # impacts slower than this many times what gravity adds in a step do not bounce
+ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def choose_blows(m, g, c, r, s):
+    """Who bounces at the velocities in r.u, and with what aim; others that can bounce wait.
+
+    Returns how many bounce, -1 if the restitution law failed.  Without any, all rows are as they were.
+    """
+    dt, blows = s.number[DT_S], 0
+    slow = RESTING * dt * math.sqrt(m.gravity[0] ** 2 + m.gravity[1] ** 2 + m.gravity[2] ** 2)
+    for i in range(r.integer[N_CONTACTS]):
+        if r.elastic[i] == 0 or r.kind[i] == IDLE:
+            continue
+        r.kind[i] = WAITING
+        before = r.u[i, 0] - r.forced[i]
+        if before < -slow and c.gap[i] < -before * dt:
+            e = restitution_of(s.laws[1], s.restitution[g.material[c.shape_a[i]], g.material[c.shape_b[i]]], -before)
+            if not is_restitution(e):
+                s.integer[FAULT], s.integer[FAULT_AT] = RESTITUTION_FAULT, i
+                return -1
+            aim = e * before - r.forced[i]
+            if e > 0.0 and aim < 0.0:
+                r.kind[i], r.offset[i, 0] = CONTACT, aim
+                blows += 1
+    for i in range(r.integer[N_CONTACTS], r.integer[N_ROWS]):
+        if r.kind[i] == DRY:
+            r.kind[i] = WAITING  # what a joint rubs in no time is nothing
+    if blows == 0:
+        wake(c, r, dt)
+    return blows
+
+
+@kernel
+def wake(c, r, dt):
+    """All rows take part again, contacts with their gaps."""
+    for i in range(r.integer[N_ROWS]):
+        if i < r.integer[N_CONTACTS]:
+            r.offset[i, 0] = max(c.gap[i], 0.0) / dt
+        if r.kind[i] == WAITING:
+            r.kind[i] = CONTACT if i < r.integer[N_CONTACTS] else DRY
+
+
+@kernel
+def set_aside(r):
+    """The impulses of a round are kept apart, and its twists are those that the next begins with."""
+    for i in range(r.integer[N_ROWS]):
+        if r.kind[i] < IDLE:
+            put3(r.blow, i, add(get3(r.blow, i), get3(r.lam, i)))
+            put3(r.lam, i, ZERO)
+    for k in range(1, r.integer[N_SLOTS]):
+        put_six(r.W_free, 0, 6 * k, six(r.W, 0, 6 * k))
+
+
+@shared("int64(intp)")
+def blows(address):
+    """Rounds of blows, set aside in r.blow; False if the restitution law failed."""
+    m, _, g, c, r, s = load(address)
+    while r.integer[N_ELASTIC]:
+        enough = r.integer[N_ROUNDS] == ROUNDS  # then nothing approaches
+        for i in range(r.integer[N_CONTACTS]):
+            r.u[i, 0] = r.forced[i] if enough else relative(r, i, r.W_free)[0]
+        chosen = choose_blows(m, g, c, r, s)
+        if chosen < 0:
+            return False
+        if chosen == 0:
+            break
+        if r.integer[N_ROUNDS] == 0:
+            for i in range(r.integer[N_ROWS]):
+                put3(r.blow, i, ZERO)
+                put3(r.held, i, get3(r.lam, i))  # the warm start of the ordinary solve
+                put3(r.lam, i, ZERO)
+        find_islands(r)
+        solve(s.rows, 0)
+        set_aside(r)
+        r.integer[N_ROUNDS] += 1
+    if r.integer[N_ROUNDS]:
+        for i in range(r.integer[N_ROWS]):
+            put3(r.lam, i, get3(r.held, i))
+    return True
+
+
+@kernel
+def add_blows(r):
+    """The blows' impulses to those of the ordinary solve, and P from all of them."""
+    for k in range(1, r.integer[N_SLOTS]):
+        put_six(r.P, 0, 6 * k, no_six())
+    for i in range(r.integer[N_ROWS]):
+        put3(r.lam, i, add(get3(r.lam, i), get3(r.blow, i)))
+        add_wrench(r, i, get3(r.lam, i), r.P)

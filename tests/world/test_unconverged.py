@@ -1,0 +1,125 @@
+"""What the solver leaves undone: heaps, falls, towers and walls, with a small budget and with the default one."""
+
+import numpy as np
+import pytest
+from motions import velocity
+
+import palpate as pp
+
+
+def fallen(robot, seed, **options):
+    """A robot in a posture by chance, half a metre above a floor, nothing holding its joints."""
+    rng = np.random.default_rng(seed)
+    world = pp.World([robot, pp.models.plane()], ledger=True, **options)
+    model, root = world.model, None
+    for joint in model.description.joints:
+        where = model.q_index.get(joint.name)
+        if joint.kind == "free":
+            x, root = rng.normal(size=4), where
+            world.q[where] = (0.0, 0.0, 0.0, *(x / np.linalg.norm(x)))
+        elif joint.kind == "spherical":
+            x = np.array([1.0, *(0.3 * rng.normal(size=3))])
+            world.q[where] = x / np.linalg.norm(x)
+        elif where is not None:
+            low, high = np.maximum(model.lower[where], -1.0), np.minimum(model.upper[where], 1.0)
+            world.q[where] = low + (high - low) * rng.uniform(0.1, 0.9, size=low.shape)
+    world.q[root.start + 2] = 0.5 - min(world.pose(b)[2, 3] for b in model.body_names[1:])
+    return world
+
+
+def tower(n=60, **options):
+    """Planks laid crosswise in twos."""
+    parts, (length, width, height) = [pp.models.plane()], (0.3, 0.06, 0.02)
+    for i in range(n):
+        aside, z = (i % 2 - 0.5) * (length - width), height * (i // 2 + 0.5)
+        along_x = i // 2 % 2 == 0
+        size, at = ((length, width, height), (0, aside, z)) if along_x else ((width, length, height), (aside, 0, z))
+        parts.append(pp.models.box(size, mass=0.2, at=at, name=f"plank{i}"))
+    return pp.World(parts, ledger=True, **options)
+
+
+def wall(columns=7, courses=6, **options):
+    """Bricks in courses, every other one shifted by half a brick, a hair apart."""
+    parts, (length, width, height) = [pp.models.plane()], (0.2, 0.1, 0.1)
+    for course in range(courses):
+        n = columns - course % 2
+        for k in range(n):
+            at = ((k - (n - 1) / 2) * length * 1.001, 0.0, height * (course + 0.5))
+            parts.append(pp.models.box((length, width, height), mass=2.0, at=at, name=f"brick{course}.{k}"))
+    return pp.World(parts, ledger=True, **options)
+
+
+def work_of_impulses(world):
+    """Energy that the last step's impulses put in: E(v+) - E(v_free), from twists and impulses alone [J].
+
+    Impulses of joints too: a contact may lift what a joint's end presses down.
+    """
+    r = world.arrays.rows
+    R = r.integer[1]
+    total = 0.0
+    for i in range(R):
+        for side in range(2):
+            s = r.slot[2 * i + side]
+            if s:
+                J = r.J[i, 18 * side : 18 * side + 18].reshape(3, 6)
+                total += 0.5 * r.lam[i] @ J @ (r.W_free[6 * s : 6 * s + 6] + r.W[6 * s : 6 * s + 6])
+    return total
+
+
+SCENES = {
+    "hrp2 falls": (lambda **options: fallen(pp.models.hrp2(), 1, **options), 700),
+    "human falls": (lambda **options: fallen(pp.models.human(), 3, **options), 700),
+    "tower": (tower, 60),
+    "wall": (wall, 60),
+}
+
+
+@pytest.mark.parametrize("budget", [1, 100, 3000])
+@pytest.mark.parametrize("scene", SCENES)
+def test_no_budget_is_so_small_that_impulses_create_energy(scene, budget):
+    """Hard, inelastic contact only takes energy out, converged or not."""
+    make, steps = SCENES[scene]
+    world = make(budget=budget)
+    ran_out, scale = 0, 0.0
+    for _ in range(steps):
+        world.step()
+        scale = max(scale, world.energy.kinetic)
+        assert work_of_impulses(world) <= 1e-9 * (scale + 1e-3)
+        ran_out += world.report.ran_out
+    assert ran_out > 0  # or this would say nothing
+
+
+@pytest.mark.parametrize("robot", ["hrp2", "human"])
+@pytest.mark.parametrize("seed", range(3))
+def test_falling_humanoids_are_solved_in_nearly_all_steps(robot, seed):
+    """They land, tangle and lie on twenty links at once."""
+    world = fallen(getattr(pp.models, robot)(), seed)
+    unsolved, most = 0, 0
+    for _ in range(1200):
+        world.step()
+        unsolved += world.report.ran_out > 0
+        most = max(most, world.report.rows)
+        assert world.report.relative_residual < 0.1
+    assert most >= 10
+    assert unsolved <= 0.1 * 1200
+
+
+def test_a_tower_of_sixty_planks_stands():
+    world = tower()
+    start = world.q.copy()
+    for _ in range(500):
+        world.step()
+        assert world.report.ran_out == 0
+    assert np.abs(world.q - start).max() < 1e-4
+
+
+@pytest.mark.parametrize(("columns", "courses"), [(7, 6), (11, 10)])
+def test_brick_walls_stand(columns, courses):
+    world = wall(columns, courses)
+    start, unsolved = world.q.copy(), 0
+    for _ in range(150):
+        world.step()
+        unsolved += world.report.ran_out > 0
+    assert unsolved <= 8
+    assert np.abs(world.q - start).max() < 1e-4
+    assert max(np.linalg.norm(velocity(world, f"brick{courses - 1}.{k}")) for k in range(columns - 1)) < 1e-5
