@@ -20,11 +20,11 @@ BALANCE_EVERY = 5
 
 @kernel
 def scaled_identity(r, begin, end, rho):
-    """MDE = 1 / (g rho), for `factor`."""
+    """MN = 1 / (g rho), for `factor`."""
     for k in range(begin, end):
         i = r.order[k]
         d = 1.0 / (r.scale[i] * rho)
-        put9(r.MDE, i, (d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d))
+        put9(r.MN, i, (d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d))
 
 
 @shared("void(intp, intp, intp, intp, intp, intp)")

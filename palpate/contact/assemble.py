@@ -118,6 +118,14 @@ def own_block(r, i):
 
 
 @kernel
+def floats(r, i):
+    """Whether one side of row i floats freely and the other is no part of its tree: its mass can always be pushed."""
+    a, b = r.slot[2 * i], r.slot[2 * i + 1]
+    apart = r.slot_first[a] != r.slot_first[b]
+    return apart and (r.floating[r.slot_link[a]] != 0 or r.floating[r.slot_link[b]] != 0)
+
+
+@kernel
 def gross_mobility(r, i):
     """A bound of G_nn that no lever enters: |x|^2 tr(Om turning) + tr(Om moving) of both sides, x the point's place."""
     gross = 0.0
@@ -141,7 +149,7 @@ def own_blocks(r):
     """G of every row, and what the local solve wants to know of it; contacts that nothing can move become idle."""
     for i in range(r.integer[N_ROWS]):
         G = own_block(r, i)
-        if r.kind[i] == CONTACT and not G[0] > IMMOBILE * gross_mobility(r, i):
+        if r.kind[i] == CONTACT and not floats(r, i) and not G[0] > IMMOBILE * gross_mobility(r, i):
             r.kind[i] = IDLE
             put3(r.lam, i, ZERO)
             put3(r.u, i, ZERO)

@@ -7,12 +7,12 @@ F(l) = l - P_K(l - u~ / rho), u = J J^T l + c, has dF = C dl + N du for each con
 sharpens them while it goes.
 """
 
-from palpate.contact.cone import natural_map_derivative, project
+from palpate.contact.cone import project
 from palpate.contact.dense_linear import solve_general
 from palpate.contact.dense_problem import BUDGET, NEWTON, RANK, copy_rows, evaluate, load, to_rows
-from palpate.contact.smoothing import smooth_map
-from palpate.jit import kernel, stage
-from palpate.spatial.vectors import add, add_scaled, compose, get3, get9, put3, put9, rotate, scale
+from palpate.contact.smoothing import linearised
+from palpate.jit import stage
+from palpate.spatial.vectors import add, add_scaled, compose, get3, get9, inverse3, put3, put9, rotate, scale
 
 EPS, EPS_MIN, EPS_MAX = 1e-6, 1e-10, 1e-1
 EPS_DOWN, EPS_UP = 0.1, 30.0  # after a step that worked, and after one that did not
@@ -21,25 +21,6 @@ HALVINGS = 10
 TAU_START, TAU_DOWN, TAU_END = 0.1, 0.2, 1e-8
 CLOSE = 0.2
 ENOUGH = 1e-4  # a step must lower the sum of squares by this part of what its length promises
-
-
-@kernel
-def inverse3(A):
-    """The inverse of a 3x3 matrix by cofactors."""
-    a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
-    k = 1.0 / (A[0] * a + A[1] * b + A[2] * c)
-    return (k * a, k * (A[2] * A[7] - A[1] * A[8]), k * (A[1] * A[5] - A[2] * A[4]),
-            k * b, k * (A[0] * A[8] - A[2] * A[6]), k * (A[2] * A[3] - A[0] * A[5]),
-            k * c, k * (A[1] * A[6] - A[0] * A[7]), k * (A[0] * A[4] - A[1] * A[3]))  # fmt: skip
-
-
-@kernel
-def linearised(l, u, mu, rho, tau):
-    """F, C, N of one contact."""
-    if tau > 0.0:
-        return smooth_map(l, u, mu, rho, tau)
-    F, D, E = natural_map_derivative(l, u, mu, rho)
-    return F, (1.0 - D[0], -D[1], -D[2], -D[3], 1.0 - D[4], -D[5], -D[6], -D[7], 1.0 - D[8]), compose(D, E)
 
 
 @stage

@@ -122,13 +122,13 @@ def add_product(C, c, A, a, B, b, sign):
 
 @kernel
 def stiffness(r, begin, end, n):
-    """K = sum J^T A J over the pieces of the rows, A the 3 x 3 matrix of each row in MDE."""
+    """K = sum J^T A J over the pieces of the rows, A the 3 x 3 matrix of each row in MN."""
     for k in range(r.integer[LATER]):
         r.in_K[k] = 0
         for c in range(0, 36, 6):
             put_six(r.K, k, c, no_six())
     for k in range(begin, end):
-        A = get9(r.MDE, r.order[k])
+        A = get9(r.MN, r.order[k])
         for p in range(r.piece_begin[k - begin], r.piece_begin[k - begin + 1]):
             x, y, z = six(r.piece, p, 0), six(r.piece, p, 6), six(r.piece, p, 12)
             AJ_n = plus_times(plus_times(times(A[0], x), A[1], y), A[2], z)
@@ -224,7 +224,7 @@ def invert(N, b):
 
 @shared("int64(intp, intp, intp, intp, intp)")
 def factor(address, begin, end, slots_begin, slots_end):
-    """N from the rows' 3 x 3 matrices in MDE, eliminated in the order that `analyse` found; False if singular."""
+    """N from the rows' 3 x 3 matrices in MN, eliminated in the order that `analyse` found; False if singular."""
     (r,) = load_rows(address)
     n = r.integer[N_NODES]
     stiffness(r, begin, end, n)

@@ -1,61 +1,58 @@
 """Semismooth Newton on the natural map, on the twists of the touching links: 6 numbers per link, whatever the rows.
 
-F_i = l_i - P(l_i - u~_i / g_i) = 0 for every row;  D = P',  E = (du~/du) / g,  M = (1 - D + eps)^-1 per row
-    (1 + Om K) dW = -Om sum J^T M F,    K = sum J^T (M D E) J
-    dl_i = -M (F + D E J dW),           and u changes by J dW
+F_i = l_i - P(l_i - u~_i / g_i) = 0 for every row;  dF = C dl + N du,  M = (C + eps)^-1 per row
+    (1 + Om K) dW = -Om sum J^T M F,    K = sum J^T (M N) J
+    dl_i = -M (F + N J dW),             and u changes by J dW
 eps makes redundant rows harmless; the step is halved until sum g F^2 falls.
 """
 
-from palpate.contact.cone import natural_map_derivative
+import math
+
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.residual import measured
 from palpate.contact.rows import CONTACT, DRY, LIMIT, NEWTON, TOLERANCE, load_rows
+from palpate.contact.smoothing import linearised
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add_scaled, compose, dot, get3, get9, inverse_symmetric, put3, put9, rotate
+from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, inverse3, put3, put9, rotate
 
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-6, 1e-9, 1e-1
 HALVINGS = 8
+# Rounding, in parts of the largest velocity; it shrinks once the natural map is within CLOSE of it, per row.
+TAU_START, TAU_DOWN, TAU_END, CLOSE = 0.1, 0.2, 1e-8, 0.2
 ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-ONE9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-NORMAL9 = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
-def row_derivative(r, i, l, u):
-    """F, D, E of a row of any kind."""
+def row_derivative(r, i, l, u, tau):
+    """F, C, N of a row of any kind, dF = C dl + N du; contacts with their kinks rounded by tau (smoothing.py)."""
     kind, g = r.kind[i], r.scale[i]
     if kind == CONTACT:
-        return natural_map_derivative(l, u, r.mu[i], g)
-    x = (l[0] - u[0] / g, l[1] - u[1] / g, l[2] - u[2] / g)
-    E = (1.0 / g, 0.0, 0.0, 0.0, 1.0 / g, 0.0, 0.0, 0.0, 1.0 / g)
-    if kind == LIMIT:
-        inside = x[0] > 0.0
-        return (l[0] - max(x[0], 0.0), 0.0, 0.0), NORMAL9 if inside else ZERO9, E
-    if kind == DRY:
-        inside = abs(x[0]) < r.bound[i]
-        return (l[0] - min(max(x[0], -r.bound[i]), r.bound[i]), 0.0, 0.0), NORMAL9 if inside else ZERO9, E
-    return (u[0] / g, u[1] / g, u[2] / g), ONE9, E
+        return linearised(l, u, r.mu[i], g, tau / math.sqrt(g))
+    n = 1.0 / g
+    x = l[0] - n * u[0]
+    if kind in (LIMIT, DRY):
+        low = 0.0 if kind == LIMIT else -r.bound[i]
+        high = math.inf if kind == LIMIT else r.bound[i]
+        inside = low < x < high
+        C = (0.0 if inside else 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+        N = (n if inside else 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return (l[0] - min(max(x, low), high), 0.0, 0.0), C, N
+    return (n * u[0], n * u[1], n * u[2]), ZERO9, (n, 0.0, 0.0, 0.0, n, 0.0, 0.0, 0.0, n)
 
 
 @kernel
-def inverse_shifted(D, eps):
-    """(1 - D + eps)^-1, D symmetric."""
-    return inverse_symmetric((1.0 - D[0] + eps, 1.0 - D[4] + eps, 1.0 - D[8] + eps, -D[1], -D[2], -D[5]))
-
-
-@kernel
-def evaluate(r, begin, end, t, eps):
-    """At l + t dl, u + t du: MF, MDE of every row; returns sum g F^2 and the square of the relative residual."""
+def evaluate(r, begin, end, t, eps, tau):
+    """At l + t dl, u + t du: MF, MN of every row; returns sum g F^2 and the square of the relative residual."""
     merit, worst = 0.0, 0.0
     for k in range(begin, end):
         i = r.order[k]
         l = add_scaled(get3(r.lam, i), t, get3(r.dlam, i))
         u = add_scaled(get3(r.u, i), t, get3(r.du, i))
-        F, D, E = row_derivative(r, i, l, u)
-        M = inverse_shifted(D, eps)
+        F, C, N = row_derivative(r, i, l, u, tau)
+        M = inverse3((C[0] + eps, C[1], C[2], C[3], C[4] + eps, C[5], C[6], C[7], C[8] + eps))
         put3(r.MF, i, rotate(M, F))
-        put9(r.MDE, i, compose(M, compose(D, E)))
+        put9(r.MN, i, compose(M, N))
         merit += r.scale[i] * dot(F, F)
         worst = max(worst, measured(r, i, F))
     return merit, worst
@@ -75,23 +72,40 @@ def newton_step(address, r, begin, end, slots_begin, slots_end):
         i = r.order[k]
         du = relative(r, i, r.dW)
         put3(r.du, i, du)
-        y, MF = rotate(get9(r.MDE, i), du), get3(r.MF, i)
+        y, MF = rotate(get9(r.MN, i), du), get3(r.MF, i)
         put3(r.dlam, i, (-MF[0] - y[0], -MF[1] - y[1], -MF[2] - y[2]))
     return True
 
 
-@shared("int64(intp, intp, intp, intp, intp, intp)")
-def newton(address, begin, end, slots_begin, slots_end, most):
-    """Improve lam, W and u of an island until the tolerance or `most` steps; True if the tolerance is met."""
+@kernel
+def largest_velocity(r, begin, end):
+    """Of an island's rows without impulses, in units in which every own block is about one."""
+    largest = 0.0
+    for k in range(begin, end):
+        i = r.order[k]
+        c = add(relative(r, i, r.W_free), get3(r.offset, i))
+        largest = max(largest, dot(c, c) / r.scale[i])
+    return math.sqrt(largest)
+
+
+@shared("int64(intp, intp, intp, intp, intp, intp, intp)")
+def newton(address, begin, end, slots_begin, slots_end, most, rounded):
+    """Improve lam, W and u of an island until the tolerance or `most` steps; True if the tolerance is met.
+
+    rounded  from far away: the kinks of the contacts are rounded at first, and sharpened while it goes; the last steps
+             are left to a call without
+    """
     (r,) = load_rows(address)
-    eps, tolerance = FIRST_EPS, r.number[TOLERANCE]
+    eps, enough = FIRST_EPS, r.number[TOLERANCE] ** 2
+    tau = TAU_START * largest_velocity(r, begin, end) if rounded else 0.0
+    least = TAU_END / TAU_START * tau
     for k in range(begin, end):
         put3(r.dlam, r.order[k], (0.0, 0.0, 0.0))
         put3(r.du, r.order[k], (0.0, 0.0, 0.0))
     # t > 0: the step of length t is on trial; t = 0: where we stand, evaluated for a step from here
     t, merit, halvings, used = 0.0, 0.0, 0, 0
     while True:
-        new, worst = evaluate(r, begin, end, t, eps)
+        new, worst = evaluate(r, begin, end, t, eps, tau)
         if t > 0.0 and not new < (1.0 - 1e-4 * t) * merit:
             if halvings < HALVINGS:
                 t *= 0.5
@@ -110,12 +124,22 @@ def newton(address, begin, end, slots_begin, slots_end, most):
             for k in range(slots_begin, slots_end):
                 for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
                     r.W[c] += t * r.dW[c]
-        if worst <= tolerance * tolerance:
+            if halvings == 0:
+                eps = max(0.1 * eps, LEAST_EPS)
+        if rounded:
+            if new <= (end - begin) * (CLOSE * tau) ** 2:
+                tau *= TAU_DOWN
+                if tau < least:
+                    return False
+                t = 0.0
+                for k in range(begin, end):
+                    put3(r.dlam, r.order[k], (0.0, 0.0, 0.0))
+                    put3(r.du, r.order[k], (0.0, 0.0, 0.0))
+                continue
+        elif worst <= enough:
             return True
         if used == most or not newton_step(address, r, begin, end, slots_begin, slots_end):
             return False
-        if t > 0.0 and halvings == 0:
-            eps = max(0.1 * eps, LEAST_EPS)
         merit, t, halvings = new, 1.0, 0
         used += 1
         r.effort[NEWTON] += 1

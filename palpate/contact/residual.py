@@ -37,18 +37,21 @@ def lever(r, i):
 @kernel
 def approach(r, i):
     """Speed at which row i would be violated without any impulse [m/s, rad/s], and the rounding of it."""
-    c = relative(r, i, r.W_free)
-    rounding = 0.0
+    u, rounding = 0.0, 0.0
     for side in range(2):
         b, at = 6 * r.slot[2 * i + side], 18 * side
-        for k in range(6):
-            rounding += abs(r.J[i, at + k] * r.W_free[b + k])
+        if b:
+            for k in range(6):
+                x = r.J[i, at + k] * r.W_free[b + k]
+                u += x
+                rounding += abs(x)
     kind = r.kind[i]
     if kind in (CONTACT, LIMIT):
-        speed = max(0.0, -c[0] - r.offset[i, 0])
+        speed = max(0.0, -u - r.offset[i, 0])
     elif kind == DRY:
-        speed = min(abs(c[0]), r.scale[i] * r.bound[i])
+        speed = min(abs(u), r.scale[i] * r.bound[i])
     else:
+        c = relative(r, i, r.W_free)
         speed = math.sqrt(dot(c, c))
     return speed, ROUNDING * rounding
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from palpate.jit import block_loader
-from palpate.model.model import Floats1, Floats2, Ints1, Model
+from palpate.model.model import FREE, Floats1, Floats2, Ints1, Model
 
 CONTACT, LIMIT, DRY, POINT, TURN, IDLE, WAITING = range(7)
 
@@ -80,7 +80,7 @@ class Rows(NamedTuple):
     dlam: Floats2  # (C, 3) a Newton step, and
     du: Floats2  # (C, 3) what it does to u
     MF: Floats2  # (C, 3) of the natural map, see newton.py
-    MDE: Floats2  # (C, 9)
+    MN: Floats2  # (C, 9)
     key: Ints1  # (C,) by which a row is known again (warm.py)
     order: Ints1  # (C,) rows island by island
     island: Ints1  # (C,) island of a row
@@ -92,7 +92,8 @@ class Rows(NamedTuple):
     rows_begin: Ints1  # (S + 1,)
     local: Ints1  # (S,) node of a slot within its island (unknowns.py)
     # the linear system of Newton and ADMM
-    tree_axes: Ints1  # (L,) axes of the tree of a link, never changed
+    tree_axes: Ints1  # (L,) axes of the tree of a link, and
+    floating: Ints1  # (L,) whether its root is free; never changed
     slot_nodes: Ints1  # (S,) nodes of a slot's tree if it is reduced, else 0
     root: Floats1  # R of reduced trees, where the table has Om
     left: Floats1  # (6S,) diagonal that is left while R is made
@@ -129,6 +130,7 @@ def rows(model: Model, capacity: int) -> Rows:
     table = int(sum((6 * min(k, 2 * C)) ** 2 for k in trees))
     n = min(S, NEWTON_SLOTS)
     B = min(n * n, BLOCKS_PER_SLOT * n)
+    floating = (model.arrays.kind[model.arrays.root] == FREE) & (np.arange(L) > 0)
     axes = np.bincount(model.arrays.root, weights=model.arrays.axis_count, minlength=L).astype(np.int64)
     nodes = max((int(-(-axes[k] // 6)) for k in range(1, L) if axes[k] < 6 * (trees[k - 1] - 1)), default=1)
     zeros = np.zeros
@@ -147,9 +149,10 @@ def rows(model: Model, capacity: int) -> Rows:
         bound=zeros(C), elastic=ints(C), forced=zeros(C), blow=zeros((C, 3)), held=zeros((C, 3)),
         lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
         dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
-        MDE=zeros((C, 9)), order=ints(C), island=ints(C),
+        MN=zeros((C, 9)), order=ints(C), island=ints(C),
         group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
-        local=ints(S), tree_axes=axes[model.arrays.root], slot_nodes=ints(S), root=zeros(max(table, 1)),
+        local=ints(S), tree_axes=axes[model.arrays.root], floating=floating.astype(np.int64),
+        slot_nodes=ints(S), root=zeros(max(table, 1)),
         left=zeros(6 * S),
         piece_begin=ints(C + 1), piece_node=ints(2 * C * nodes), piece=zeros((2 * C * nodes, 18)), y=zeros(6 * n),
         eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),

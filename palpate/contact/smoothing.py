@@ -7,7 +7,9 @@ Then l and u~ lie inside their cones with l o u~ = tau^2: the central path of in
 
 import math
 
+from palpate.contact.cone import natural_map_derivative
 from palpate.jit import kernel
+from palpate.spatial.vectors import compose
 
 
 @kernel
@@ -50,3 +52,12 @@ def smooth_map(l, u, mu, rho, tau):
              d01 * n, d01 * s1 + w * d11, d01 * s2 + w * d12,
              d02 * n, d02 * s1 + w * d12, d02 * s2 + w * d22)  # fmt: skip
     return F, C, N
+
+
+@kernel
+def linearised(l, u, mu, rho, tau):
+    """F, C, N of one contact, dF = C dl + N du: the natural map of l and u / rho, rounded if tau > 0."""
+    if tau > 0.0:
+        return smooth_map(l, u, mu, rho, tau)
+    F, D, E = natural_map_derivative(l, u, mu, rho)
+    return F, (1.0 - D[0], -D[1], -D[2], -D[3], 1.0 - D[4], -D[5], -D[6], -D[7], 1.0 - D[8]), compose(D, E)

@@ -1,4 +1,4 @@
-"""The solver in stages: warm start, exact sweeps, Newton; ADMM where Newton stalls.  Island by island, within a budget.
+"""The solver in stages: warm start, exact sweeps, Newton; where it stalls the rounded problem, ADMM.  By islands.
 
 Whatever the budget, impulses lie in their cones and create no energy.  What the report says is measured on those that
 are used, W recomputed from them.
@@ -25,10 +25,12 @@ from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
 FIRST_SWEEPS = 3
-NEWTON_STEPS = 15
+NEWTON_STEPS, ROUNDED_STEPS = 15, 50
 REFINEMENTS = 3
-ROUNDS = 3  # of ADMM and Newton, 40 iterations longer each
+ROUNDS = 3  # of Newton after another start: the rounded problem, then ADMM, 40 iterations longer each time
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
+# What other starts may take after Newton has failed: so many visits (about 2 ms) or steps of Newton, whichever is more.
+RETRIES, RETRY_STEPS = 30_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
 NEWTON_ROW, ADMM_ROW, PRODUCT = 5.0, 2.0, 1.0
 FINISHED = 99
@@ -85,12 +87,12 @@ def dissipating_share(r, begin, end):
 def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     """Impulses of an island after the stages it needed; returns what is left of the budget.
 
-    A small state machine, so that each stage is compiled once: sweeps, then Newton and ADMM by turns while the budget
-    lasts, at the end the best impulses there were.
+    A small state machine, so that each stage is compiled once: sweeps, Newton, then other starts and Newton by turns
+    while the budget lasts, at the end the best impulses there were.
     """
     enough, n = r.number[TOLERANCE] ** 2, end - begin
     find_units(r, begin, end)
-    best, turn, work, refined = 1e300, 0, 0, 0
+    best, turn, work, refined, spared = 1e300, 0, 0, 0, 0.0
     while True:
         worst = settle(r, begin, end, slots_begin, slots_end)
         best = keep_best(r, begin, end, worst, best)
@@ -110,20 +112,28 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 turn = FINISHED - 1 if dear else turn
                 continue
             turn = 2
+        if turn == 3:
+            spared = max(0.0, budget - max(RETRIES, RETRY_STEPS * newton_cost))
+            budget -= spared
         iterations = 0
-        if turn % 2 == 0 and turn <= 2 * ROUNDS + 2:
-            iterations = min(NEWTON_STEPS, int(budget / newton_cost))
+        if (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == 3:
+            iterations = min(ROUNDED_STEPS if turn == 3 else NEWTON_STEPS, int(budget / newton_cost))
             budget -= iterations * newton_cost
             if iterations:
                 before = r.effort[NEWTON]
-                done = newton(address, begin, end, slots_begin, slots_end, iterations)
+                if turn == 3:  # from nothing
+                    for k in range(begin, end):
+                        put3(r.lam, r.order[k], (0.0, 0.0, 0.0))
+                    gather(r, begin, end, slots_begin, slots_end)
+                    velocities_of_rows(r, begin, end)
+                done = newton(address, begin, end, slots_begin, slots_end, iterations, turn == 3)
                 if done and refined < REFINEMENTS:  # what rounding left of it: once more
                     refined += 1
                     turn -= 1
                 budget += (iterations - (r.effort[NEWTON] - before)) * newton_cost
         elif turn <= 2 * ROUNDS + 1:
             cost = ADMM_ROW * n + 0.3 * PRODUCT * work
-            iterations = min(20 * (turn - 1), int(budget / cost))
+            iterations = min(20 * (turn - 3), int(budget / cost))
             budget -= iterations * cost
             if iterations:
                 recall_best(r, begin, end)
@@ -141,7 +151,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 put3(r.lam, r.order[k], scale(share, get3(r.lam, r.order[k])))
             settle(r, begin, end, slots_begin, slots_end)
     report(r, begin, end)
-    return budget
+    return budget + spared
 
 
 @shared("void(intp, intp)")

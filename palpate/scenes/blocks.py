@@ -49,7 +49,8 @@ def dominoes(n: int = 20, spacing: float = 0.03, push: float = 5.0, rate_hz: flo
     for i in range(n):
         at = (spacing * i, 0.0, 0.5 * size[2])
         parts.append(box(size, mass=0.01, at=at, material=tile, name=f"tile{i}", color=colour(i)))
-    world = World(parts, dt=1.0 / rate_hz)
+    # a falling row is a chain of slips that the solver rarely ends; with this budget it still holds the servo's rate
+    world = World(parts, dt=1.0 / rate_hz, budget=12_000)
     if push:  # about its lower front edge
         world.v[world.model.v_index["tile0"]] = (0.0, push, 0.0, 0.5 * size[2] * push, 0.0, 0.5 * size[0] * push)
     return Scene("dominoes", "a row of tiles that falls", world)

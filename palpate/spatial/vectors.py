@@ -182,6 +182,16 @@ def inverse_symmetric(I):
 
 
 @kernel
+def inverse3(A):
+    """The inverse of a 3x3 matrix by cofactors."""
+    a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
+    k = 1.0 / (A[0] * a + A[1] * b + A[2] * c)
+    return (k * a, k * (A[2] * A[7] - A[1] * A[8]), k * (A[1] * A[5] - A[2] * A[4]),
+            k * b, k * (A[0] * A[8] - A[2] * A[6]), k * (A[2] * A[3] - A[0] * A[5]),
+            k * c, k * (A[1] * A[6] - A[0] * A[7]), k * (A[0] * A[4] - A[1] * A[3]))  # fmt: skip
+
+
+@kernel
 def symmetric_times(I, x):
     """I x, I symmetric."""
     return (I[0] * x[0] + I[3] * x[1] + I[4] * x[2],
