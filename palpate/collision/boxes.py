@@ -13,13 +13,13 @@ from palpate.collision.support import relate
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get9, rotate, rotate_back, scale, sub, transpose
 
-# Another axis must be better by this to be preferred to a face of the first box [m]: resting boxes then keep their
-# reference face, and with it the names of their points, through the jitter of a solver.
-PREFER_FIRST = 1e-5
+# Another axis must be better by this part of the smaller box to be preferred to a face of the first: resting boxes then
+# keep their reference face, and with it the names of their points, through the jitter of a solver.
+PREFER_FIRST = 1e-4
 # Edges whose cross product is shorter than this are parallel: a face says the same, better.
 PARALLEL = 1e-4
-# A gap that a pair of points has is the distance; up to this it is the same [m].
-SAME = 1e-9
+# A gap that a pair of points has is the distance; up to this part of the smaller box it is the same.
+SAME = 1e-8
 
 
 @kernel
@@ -112,19 +112,20 @@ def box_box(address):
     s_b, j = best_face(Rt, q, k, h)
     if s_b > margin:
         return
-    if s_b > s + PREFER_FIRST:
+    size = min(c.slot_extent[0], c.slot_extent[1])
+    if s_b > s + PREFER_FIRST * size:
         s, n = s_b, scale(math.copysign(1.0, q[j]), column(R, j))
     s_edge, i, j, n_edge = best_edges(R, p, h, k)
     if s_edge > margin:
         return
     before = c.now[FOUND]
-    if s_edge > s + PREFER_FIRST:
+    if s_edge > s + PREFER_FIRST * size:
         if edge_point(address, c.slot_R, c.slot_p, R, p, h, k, s_edge, i, j, n_edge):
             return
         s = s_edge
     else:
         lowest = meet(address, n[0], n[1], n[2])
-        if (s <= 0.0 and lowest < math.inf) or lowest <= s + SAME:
+        if (s <= 0.0 and lowest < math.inf) or lowest <= s + SAME * size:
             return
     c.now[FOUND] = before
     convex(address)  # nearest at a corner: the axes only bound the distance

@@ -65,6 +65,7 @@ class Contacts(NamedTuple):
     slot_last: Ints1  # (2,) last support vertex of a hull
     slot_size: Floats2  # (2, 3)
     slot_radius: Floats1  # (2,) of the ball that rounds a point or a segment
+    slot_extent: Floats1  # (2,) how large it is, roughly: what lengths of rounding are parts of
     slot_R: Floats2  # (2, 9) world
     slot_p: Floats2  # (2, 3)
     slot_corner: Floats2  # (6, 3) corners of triangles
@@ -114,7 +115,7 @@ def contacts(
         low=zeros((P, 3)), high=zeros((P, 3)), order=np.arange(P), sorted=zeros((P, 6)),
         now=ints(8), found=zeros((K, 7)), found_id=ints(3 * K), mark=ints(K), member=ints(K),
         slot_kind=ints(2), slot_table=ints(2), slot_last=ints(2), slot_size=zeros((2, 3)), slot_radius=zeros(2),
-        slot_R=zeros((2, 9)), slot_p=zeros((2, 3)), slot_corner=zeros((6, 3)),
+        slot_extent=zeros(2), slot_R=zeros((2, 9)), slot_p=zeros((2, 3)), slot_corner=zeros((6, 3)),
         pair_R=zeros((1, 9)), pair_p=zeros((1, 3)), vertex=zeros((MAX_VERTICES, 9)), weight=zeros(4), answer=zeros(10),
         face=ints(3 * MAX_FACES), plane=zeros((MAX_FACES, 4)), horizon=ints(6 * MAX_FACES),
         polygon=zeros((2 * Q, 3)), corners=ints(4), facing=zeros((2, 3)), clip=zeros((2 * Q, 3)), label=ints(2 * Q),

@@ -30,8 +30,8 @@ __all__ = ["Geometry", "Shapes", "geometry", "shapes"]
 KINDS = {"plane": PLANE, "sphere": SPHERE, "capsule": CAPSULE, "box": BOX, "cylinder": CYLINDER}
 # A mesh whose hull has at most this much more volume is touched as its hull.
 HULL_EXCESS = 0.05
-# Shapes of one tree that are nearer than this where the model starts were drawn overlapping [m].
-OVERLAP = 1e-4
+# Shapes of one tree that are nearer than this part of the smaller one where the model starts were drawn overlapping.
+OVERLAP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,10 +185,13 @@ def _overlapping(model: Model, arrays: Geometry) -> set[filters.Pair]:
     root = filters.roots(model)
     if len(arrays.kind) == 0 or len(set(root)) == len(root):  # no tree has two bodies
         return set()
-    found = contacts(arrays, model.n_links, capacity=8192, margin=OVERLAP)
+    largest = float(arrays.radius[np.isfinite(arrays.radius)].max(initial=0.0))
+    found = contacts(arrays, model.n_links, capacity=8192, margin=OVERLAP * largest)
     place_and_detect(model, Block(arrays, found), start_posture(model), full=True)
     n = found.count[COUNT]
-    a, b = arrays.body[found.shape_a[:n]].tolist(), arrays.body[found.shape_b[:n]].tolist()
+    first, second = found.shape_a[:n], found.shape_b[:n]
+    near = found.gap[:n] < OVERLAP * np.minimum(arrays.radius[first], arrays.radius[second])
+    a, b = arrays.body[first[near]].tolist(), arrays.body[second[near]].tolist()
     return {(min(i, j), max(i, j)) for i, j in zip(a, b, strict=True) if root[i] == root[j]}
 
 

@@ -12,11 +12,17 @@ from palpate.collision.support import put_support
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, scale, sub
 
-# Cores closer than this overlap [m]: the direction between them would be rounding.
+# Cores closer than this part of their size overlap: the direction between them would be rounding.
 TOUCHING = 1e-9
+# The same where the search ends for rounding, and not because it is there.
+NEARLY = 1e-6
 # |v|^2 - v.w bounds |v|^2 (relative error of the distance); flat shapes end exactly, curved ones here.
 CONVERGED = 1e-12
 ENOUGH = 1e-6  # what ends less exact than this begins again from another side
+# A triangle this much thinner than long is one of its edges (sine of an angle, squared).
+THIN = 1e-20
+# Points of W this near to each other are one (part of its size, squared).
+SAME = 1e-30
 STARTS = 3
 ITERATIONS = 64
 # outcomes
@@ -42,31 +48,31 @@ def segment_weights(a, b):
 
 @kernel
 def triangle_weights(a, b, c):
-    """Weights of the point of a triangle nearest to the origin: which corner, edge or face it belongs to."""
+    """Weights of the point of a triangle nearest to the origin, never negative, of sum 1, however thin it is.
+
+    Twice the signed areas that the origin's foot spans with each edge, times the normal, are the weights of the face;
+    where one is not positive the point is on an edge, and the nearest of the three edges has it.
+    """
     ab, ac = sub(b, a), sub(c, a)
-    d1, d2 = -dot(ab, a), -dot(ac, a)
-    if d1 <= 0.0 and d2 <= 0.0:
-        return (1.0, 0.0, 0.0)
-    d3, d4 = -dot(ab, b), -dot(ac, b)
-    if d3 >= 0.0 and d4 <= d3:
-        return (0.0, 1.0, 0.0)
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        t = d1 / (d1 - d3)
-        return (1.0 - t, t, 0.0)
-    d5, d6 = -dot(ab, c), -dot(ac, c)
-    if d6 >= 0.0 and d5 <= d6:
-        return (0.0, 0.0, 1.0)
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        t = d2 / (d2 - d6)
-        return (1.0 - t, 0.0, t)
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        return (0.0, 1.0 - t, t)
-    s = 1.0 / (va + vb + vc)
-    return (va * s, vb * s, vc * s)
+    n = cross(ab, ac)
+    va, vb, vc = dot(n, cross(b, sub(c, b))), dot(n, cross(ac, a)), dot(n, cross(a, ab))
+    if va > 0.0 and vb > 0.0 and vc > 0.0 and dot(n, n) > THIN * dot(ab, ab) * dot(ac, ac):
+        s = 1.0 / (va + vb + vc)
+        return (va * s, vb * s, vc * s)
+    best, weights = math.inf, (1.0, 0.0, 0.0)
+    u, v = segment_weights(a, b)
+    near = add(scale(u, a), scale(v, b))
+    if dot(near, near) < best:
+        best, weights = dot(near, near), (u, v, 0.0)
+    u, v = segment_weights(b, c)
+    near = add(scale(u, b), scale(v, c))
+    if dot(near, near) < best:
+        best, weights = dot(near, near), (0.0, u, v)
+    u, v = segment_weights(c, a)
+    near = add(scale(u, c), scale(v, a))
+    if dot(near, near) < best:
+        best, weights = dot(near, near), (v, 0.0, u)
+    return weights
 
 
 @kernel
@@ -79,30 +85,39 @@ def outside(a, b, c, d):
 
 
 @kernel
-def tetrahedron_weights(x, weight):
-    """Weights of the point of a tetrahedron nearest to the origin; False if the origin is inside."""
-    best = math.inf
-    for m in range(4):
-        i, j, k = (m + 1) % 4, (m + 2) % 4, (m + 3) % 4
-        a, b, c = get3(x, i), get3(x, j), get3(x, k)
-        if outside(a, b, c, get3(x, m)):
-            u, v, w = triangle_weights(a, b, c)
-            near = add(add(scale(u, a), scale(v, b)), scale(w, c))
-            if dot(near, near) < best:
-                best = dot(near, near)
-                weight[m], weight[i], weight[j], weight[k] = 0.0, u, v, w
-    return best < math.inf
+def tetrahedron_weights(x, weight, bound):
+    """Weights of the point of a tetrahedron nearest to the origin; False if the origin is inside.
+
+    Some face holds a point nearer than `bound` (squared).  If those that the origin seems to be outside of do not,
+    rounding decided, and any may.
+    """
+    for every in range(2):
+        best = math.inf
+        for m in range(4):
+            i, j, k = (m + 1) % 4, (m + 2) % 4, (m + 3) % 4
+            a, b, c = get3(x, i), get3(x, j), get3(x, k)
+            if every or outside(a, b, c, get3(x, m)):
+                u, v, w = triangle_weights(a, b, c)
+                near = add(add(scale(u, a), scale(v, b)), scale(w, c))
+                if dot(near, near) < best:
+                    best = dot(near, near)
+                    weight[m], weight[i], weight[j], weight[k] = 0.0, u, v, w
+        if best == math.inf:
+            return False
+        if best < bound:
+            return True
+    return True
 
 
 @kernel
-def nearest(x, weight, n):
+def nearest(x, weight, n, bound):
     """Weights of the point nearest to the origin of the simplex of n rows; False if the origin is inside."""
     if n == 2:
         weight[0], weight[1] = segment_weights(get3(x, 0), get3(x, 1))
     elif n == 3:
         weight[0], weight[1], weight[2] = triangle_weights(get3(x, 0), get3(x, 1), get3(x, 2))
     elif n == 4:
-        return tetrahedron_weights(x, weight)
+        return tetrahedron_weights(x, weight, bound)
     return True
 
 
@@ -129,11 +144,11 @@ def mix(x, weight, n, begin):
 
 
 @kernel
-def known(x, n):
+def known(x, n, size):
     """Whether the new row n is already a corner of the simplex."""
     for i in range(n):
         e = sub(get3(x, n), get3(x, i))
-        if dot(e, e) <= 1e-30:
+        if dot(e, e) <= SAME * size:
             return True
     return False
 
@@ -153,28 +168,32 @@ def gjk(address, limit):
     x, weight = c.vertex, c.weight
     best = math.inf
     for start in range(STARTS):
-        n, vv, v = 0, math.inf, first_direction(c, start)
+        n, vv, v, size = 0, math.inf, first_direction(c, start), 0.0
         met = False
         for _ in range(ITERATIONS):
             put_support(address, -v[0], -v[1], -v[2], n)
+            size = max(size, dot(get3(x, n), get3(x, n)))
             if n > 0:
                 vw = dot(v, get3(x, n))
                 if vw > 0.0 and vw * vw > limit * limit * vv:  # v.w / |v| is never more than the distance
                     return FAR
                 met = vv - vw <= ENOUGH * vv
-                if vv - vw <= CONVERGED * vv or known(x, n):
+                if vv - vw <= CONVERGED * vv or known(x, n, size):
                     break
             weight[n] = 1.0
-            if not nearest(x, weight, n + 1):
+            if not nearest(x, weight, n + 1, vv):
                 return OVERLAP + 4
-            n = shrink(x, weight, n + 1)
-            v = mix(x, weight, n, 0)
-            if dot(v, v) <= TOUCHING * TOUCHING:
-                return OVERLAP + n
-            if dot(v, v) >= vv:  # rounding: it comes no nearer
+            u = mix(x, weight, n + 1, 0)
+            if dot(u, u) >= vv:  # rounding: it comes no nearer
+                nearest(x, weight, n, math.inf)
                 break
-            vv = dot(v, v)
-        distance = math.sqrt(dot(v, v))
+            n = shrink(x, weight, n + 1)
+            v, vv = u, dot(u, u)
+            if vv <= TOUCHING * TOUCHING * size:
+                return OVERLAP + n
+        if not met and vv <= NEARLY * NEARLY * size:
+            return OVERLAP + n
+        distance = math.sqrt(vv)
         if distance < best:
             best = distance
             put_answer(c.answer, distance, scale(-1.0 / distance, v), mix(x, weight, n, 3), mix(x, weight, n, 6))

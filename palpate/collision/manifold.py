@@ -33,14 +33,15 @@ ALIGNED = 1e-6
 # The second shape's face is taken as reference only if it is nearer to the normal by this, so that the choice, and
 # with it the names of the points, does not flicker.
 PREFER_FIRST = 1e-7
-# Corners this little outside the other face still belong to it [m]: equal faces keep their own corners.
-SLACK = 1e-6
+# Part of the smaller shape: corners this little outside the other face still belong to it, so that equal faces keep
+# their own corners.
+SLACK = 1e-5
 # Sides that lie along each other (sine of the angle).
 PARALLEL = 0.05
 
 
 @kernel
-def cut_by_side(clip, label, begin, n, closed, to, at, inward, side):
+def cut_by_side(clip, label, begin, n, closed, to, at, inward, side, slack):
     """Clip the n corners at `begin` into those at `to`; returns how many there are.  A line is not closed."""
     m = 0
     previous = begin + n - 1
@@ -49,12 +50,12 @@ def cut_by_side(clip, label, begin, n, closed, to, at, inward, side):
     for k in range(begin, begin + n):
         y = get3(clip, k)
         dy = dot(inward, sub(y, at))
-        if (closed or k > begin) and (dx < -SLACK) != (dy < -SLACK):  # the edge x -> y crosses: a new corner
-            put3(clip, to + m, add_scaled(x, dx / (dx - dy), sub(y, x)))
+        if (closed or k > begin) and (dx < -slack) != (dy < -slack):  # the edge x -> y crosses: a new corner
+            put3(clip, to + m, add_scaled(x, min(max(dx / (dx - dy), 0.0), 1.0), sub(y, x)))  # within the slack: an end
             # going out, the next edge is the cutting side's; coming in, the rest of x -> y
-            label[to + m] = side if dy < -SLACK else label[previous]
+            label[to + m] = side if dy < -slack else label[previous]
             m += 1
-        if dy >= -SLACK:
+        if dy >= -slack:
             put3(clip, to + m, y)
             label[to + m] = label[k]
             m += 1
@@ -63,7 +64,7 @@ def cut_by_side(clip, label, begin, n, closed, to, at, inward, side):
 
 
 @kernel
-def clip_polygon(polygon, clip, label, reference, sides, incident, n, normal):
+def clip_polygon(polygon, clip, label, reference, sides, incident, n, normal, slack):
     """Clip the n corners at row `incident` by the sides of those at `reference`; (first row, corners) in `clip`."""
     Q, closed = clip.shape[0] // 2, n > 2
     middle = (0.0, 0.0, 0.0)
@@ -80,9 +81,14 @@ def clip_polygon(polygon, clip, label, reference, sides, incident, n, normal):
         size = dot(inward, inward)
         if size > 0.0 and n > 0:
             s = math.copysign(1.0 / math.sqrt(size), dot(inward, sub(middle, at)))
-            n = cut_by_side(clip, label, begin, n, closed, Q - begin, at, scale(s, inward), Q + k)
+            n = cut_by_side(clip, label, begin, n, closed, Q - begin, at, scale(s, inward), Q + k, slack)
             begin = Q - begin
     return begin, n
+
+
+@kernel
+def slack_of(c):
+    return SLACK * min(c.slot_extent[0], c.slot_extent[1])
 
 
 @kernel
@@ -102,7 +108,7 @@ def patch(address, c, side):
     normal, plane = get3(c.facing, side), get3(c.polygon, side * Q)
     radius, margin, lowest = c.slot_radius[1 - side], c.margin[0], math.inf
     begin, n = clip_polygon(
-        c.polygon, c.clip, c.label, side * Q, c.corners[side], (1 - side) * Q, c.corners[1 - side], normal
+        c.polygon, c.clip, c.label, side * Q, c.corners[side], (1 - side) * Q, c.corners[1 - side], normal, slack_of(c)
     )  # fmt: skip
     ids = (side * 256 + c.corners[2] % 256) * 256 + c.corners[3] % 256
     out = rotate(get9(c.slot_R, 0), scale(1.0 - 2.0 * side, normal))
@@ -163,7 +169,7 @@ def side_by_side(address, c, n, nearest):
             SINGLE + 1 + k,
         )
         lowest = min(lowest, gap)
-    return lowest < nearest + SLACK  # crossing sides are nearest between the ends
+    return lowest < nearest + slack_of(c)  # crossing sides are nearest between the ends
 
 
 @shared("void(intp)")
@@ -173,7 +179,7 @@ def manifold(address):
     n, a = (c.answer[1], c.answer[2], c.answer[3]), (c.answer[4], c.answer[5], c.answer[6])
     gap = c.answer[0] - c.slot_radius[0] - c.slot_radius[1]
     # the nearest point is there too, unless the patch reaches as deep: a rim is clipped as a polygon, a face is tilted
-    if meet(address, n[0], n[1], n[2]) < gap + SLACK:
+    if meet(address, n[0], n[1], n[2]) < gap + slack_of(c):
         return
     if c.corners[0] == 2 and c.corners[1] == 2 and side_by_side(address, c, n, gap):
         return

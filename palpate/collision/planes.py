@@ -27,19 +27,28 @@ def above(address, margin, x, n, offset, feature):
 
 @kernel
 def plane_box(address, margin, R, p, h, n, offset):
+    """The corners of the lowest face.  Of a thin box the others are near as well, but above these: none of them can
+    come down before the box has turned by 35 degrees."""
+    d = rotate_back(R, n)
+    x, y, z = abs(d[0]), abs(d[1]), abs(d[2])
+    axis = 0 if x >= y and x >= z else (1 if y >= z else 2)
+    upper = 1 if d[axis] > 0.0 else 0
     for k in range(8):
-        x = (h[0] if k & 1 else -h[0], h[1] if k & 2 else -h[1], h[2] if k & 4 else -h[2])
-        above(address, margin, add(p, rotate(R, x)), n, offset, k)
+        if (k >> axis) & 1 != upper:
+            x = (h[0] if k & 1 else -h[0], h[1] if k & 2 else -h[1], h[2] if k & 4 else -h[2])
+            above(address, margin, add(p, rotate(R, x)), n, offset, k)
 
 
 @kernel
 def plane_cylinder(address, margin, R, p, r, h, n, offset):
-    """Four points of each rim, from its lowest on; lying on its side the lowest of both."""
+    """Four points of the lower rim, from its lowest on; lying on its side the lowest of both."""
     d = rotate_back(R, n)
     across = math.sqrt(d[0] * d[0] + d[1] * d[1])
     x, y = (-d[0] / across, -d[1] / across) if across > UPRIGHT else (1.0, 0.0)
+    lying, lower = across > abs(d[2]), 1 if d[2] > 0.0 else 0
     for k in range(2 * RIM_POINTS):
-        above(address, margin, add(p, rotate(R, (r * x, r * y, h if k < RIM_POINTS else -h))), n, offset, k)
+        if k % RIM_POINTS == 0 if lying else k // RIM_POINTS == lower:
+            above(address, margin, add(p, rotate(R, (r * x, r * y, h if k < RIM_POINTS else -h))), n, offset, k)
         x, y = -y, x
 
 

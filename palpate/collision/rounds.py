@@ -6,12 +6,12 @@ from palpate.collision.found import touch
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, add_scaled, column, dot, rotate, rotate_back, scale, sub
 
-# Centres closer than this have no direction between them [m]; up is as good as any.
+# Centres closer than this part of the radii have no direction between them; up is as good as any.
 COINCIDENT = 1e-12
 # Capsules that lie along each other touch along a line (sine of the angle).
 PARALLEL = 0.1
-# Between the ends of that line a nearer point counts only if it is nearer by this [m].
-NEARER = 1e-6
+# Between the ends of that line a nearer point counts only if it is nearer by this part of the radii.
+NEARER = 1e-5
 
 
 @kernel
@@ -19,7 +19,7 @@ def balls(address, x, r, y, s, fallback, feature):
     """Balls of radii r and s around x and y; `fallback` is the normal of concentric ones."""
     d = sub(y, x)
     distance = math.sqrt(dot(d, d))
-    n = scale(1.0 / distance, d) if distance > COINCIDENT else fallback
+    n = scale(1.0 / distance, d) if distance > COINCIDENT * (r + s) else fallback
     gap = distance - r - s
     touch(address, add_scaled(x, r + 0.5 * gap, n), n, gap, feature)
 
@@ -72,7 +72,7 @@ def capsule_capsule(address, R, p, r, h, S, q, s, k):
             y1 = add_scaled(q, min(max(dot(sub(x1, q), w), -k), k), w)
             balls(address, x0, r, y0, s, fallback, 1)
             balls(address, x1, r, y1, s, fallback, 2)
-            if distance_between(x, y) > min(distance_between(x0, y0), distance_between(x1, y1)) - NEARER:
+            if distance_between(x, y) > min(distance_between(x0, y0), distance_between(x1, y1)) - NEARER * (r + s):
                 return
     balls(address, x, r, y, s, fallback, 0)
 
@@ -83,7 +83,7 @@ def sphere_box(address, x, r, R, p, h):
     near = (min(max(q[0], -h[0]), h[0]), min(max(q[1], -h[1]), h[1]), min(max(q[2], -h[2]), h[2]))
     d = sub(q, near)
     distance = math.sqrt(dot(d, d))
-    if distance > COINCIDENT:
+    if distance > COINCIDENT * r:
         out, height = scale(1.0 / distance, d), distance
     else:  # the centre is inside: out through the nearest face
         a, b, c = h[0] - abs(q[0]), h[1] - abs(q[1]), h[2] - abs(q[2])
@@ -107,7 +107,7 @@ def ball_above(address, x, r, out, height):
 def sphere_cylinder(address, x, r, R, p, radius, h):
     q = rotate_back(R, sub(x, p))
     across = math.sqrt(q[0] * q[0] + q[1] * q[1])
-    radial = (q[0] / across, q[1] / across, 0.0) if across > COINCIDENT else (1.0, 0.0, 0.0)
+    radial = (q[0] / across, q[1] / across, 0.0) if across > COINCIDENT * radius else (1.0, 0.0, 0.0)
     side, cap = across - radius, abs(q[2]) - h  # how far outside of each
     axial = (0.0, 0.0, math.copysign(1.0, q[2]))
     if side > 0.0 and cap > 0.0:  # beyond the rim

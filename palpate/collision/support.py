@@ -48,6 +48,7 @@ def fill_slot(address, side, i):
     c.slot_kind[side], c.slot_table[side] = kind, table
     c.slot_last[side] = g.hull_vertex[table] if kind == HULL else 0
     c.slot_radius[side] = g.size[i, 0] if kind in (SPHERE, CAPSULE) else 0.0
+    c.slot_extent[side] = g.radius[i]
 
 
 @shared("void(intp, intp, intp)")
@@ -58,6 +59,9 @@ def fill_triangle(address, side, t):
     c.slot_radius[side] = 0.0
     for k in range(9):
         c.slot_corner[3 * side + k // 3, k % 3] = g.triangle[t, k]
+    u = sub(get3(c.slot_corner, 3 * side + 1), get3(c.slot_corner, 3 * side))
+    v = sub(get3(c.slot_corner, 3 * side + 2), get3(c.slot_corner, 3 * side))
+    c.slot_extent[side] = math.sqrt(max(dot(u, u), dot(v, v)))
 
 
 @kernel

@@ -36,6 +36,8 @@ ALIGNED = 1e-6
 ON_EDGE = 1e-6
 # Slack of the test whether a normal belongs to an edge or corner (cosine).
 BETWEEN = 1e-4
+# A ball this part of its radius off a point of the face is above it.
+ROUNDING = 1e-12
 # What is deeper than this part of the sphere's radius below a face was never above it.
 DEEPEST = 1.0
 
@@ -110,7 +112,7 @@ def sphere_triangle(address, g, c, t, q, r):
     near = add(add(scale(u, a), scale(v, b)), scale(w, e))
     d = sub(q, near)
     distance = math.sqrt(dot(d, d))
-    if distance <= abs(height) * (1.0 + ALIGNED) + 1e-12:  # above or below the face itself
+    if distance <= abs(height) * (1.0 + ALIGNED) + ROUNDING * r:  # above or below the face itself
         m, distance = f, height
     else:
         m = scale(1.0 / distance, d)
