@@ -91,6 +91,14 @@ def free_velocities(m, s, dt):
             I = (s.spin[i, 0], s.spin[i, 1], s.spin[i, 2], s.spin[i, 3], s.spin[i, 4], s.spin[i, 5])
             torque = add(symmetric_times(I, (s.a[j], s.a[j + 1], s.a[j + 2])), cross(w, symmetric_times(I, w)))
             new = midpoint_spin(I, w, midway(m, s, i, w, torque, dt), dt)
+            if m.kind[i] == FREE:
+                # what force changes is the centre's velocity, u + w x c: its lever c turns with the body meanwhile, so
+                # what that alone does to the origin, dt w x (w x c), is not for the lever of the beginning to have
+                lever = get3(m.com, i)
+                spun = sub((s.v_next[j], s.v_next[j + 1], s.v_next[j + 2]), new)
+                left = add(cross(spun, lever), scale(dt, cross(w, cross(w, lever))))
+                for c in range(3):
+                    s.v_next[j + 3 + c] += left[c]
             for c in range(3):
                 s.v_next[j + c] = new[c]
 
@@ -119,19 +127,23 @@ def advance(m, s, touched, move, dt):
             turn = quaternion_exp(w[0] * dt, w[1] * dt, w[2] * dt)
             put_quaternion(s.q_next, n, quaternion_product(quaternion_at(s.q, n), turn))
             continue
-        # what goes straight is the centre of mass of a lone body, the root's origin of a tree
+        # what goes straight is the root's origin of a tree; of a lone body the centre of mass, and while it touches the
+        # middle of its shapes: a ball with its weight off the middle keeps its height on a floor
+        touches = touched[i] != 0
         c = get3(m.com, i) if s.lone[i] else ZERO
-        u = add((move[j + 3], move[j + 4], move[j + 5]), cross(w, c))
-        if s.lone[i] != 0 and touched[i] == 0:  # flying
+        x = get3(s.middle, i) if s.lone[i] != 0 and touches else c
+        u = add((move[j + 3], move[j + 4], move[j + 5]), cross(w, x))
+        if s.lone[i] != 0 and not touches:  # flying
             old = (s.v[j], s.v[j + 1], s.v[j + 2])
             w = scale(0.5, add(w, old))
             u = scale(0.5, add(u, add((s.v[j + 3], s.v[j + 4], s.v[j + 5]), cross(old, c))))
         turn = quaternion_exp(w[0] * dt, w[1] * dt, w[2] * dt)
         T = quaternion_matrix(turn[0], turn[1], turn[2], turn[3])
         here = quaternion_at(s.q, n + 3)
-        # in the axes of the beginning: c + dt u - T c from the old origin to the new
-        x, y, z = rotate(quaternion_matrix(here[0], here[1], here[2], here[3]), sub(add_scaled(c, dt, u), rotate(T, c)))
-        s.q_next[n], s.q_next[n + 1], s.q_next[n + 2] = s.q[n] + x, s.q[n + 1] + y, s.q[n + 2] + z
+        # in the axes of the beginning: x + dt u - T x from the old origin to the new
+        way = rotate(quaternion_matrix(here[0], here[1], here[2], here[3]), sub(add_scaled(x, dt, u), rotate(T, x)))
+        for at in range(3):
+            s.q_next[n + at] = s.q[n + at] + way[at]
         put_quaternion(s.q_next, n + 3, quaternion_product(here, turn))
         spin = (s.v_next[j], s.v_next[j + 1], s.v_next[j + 2])
         lever = cross(spin, c)

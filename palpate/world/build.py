@@ -109,6 +109,8 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
             for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
                 lower[k], upper[k] = model.lower[m.axis_q[k]], model.upper[m.axis_q[k]]
     lone, spin = lone_links(model)
+    middle, g = m.com.copy(), touchable.geometry
+    middle[g.proxy_link[: len(g.proxy_link) - g.n_planes]] = g.proxy_centre[: len(g.proxy_link) - g.n_planes]
     static, sliding, bounce = pair_tables(touchable.materials, options.pairs or {})
     number, integer = zeros(4), zeros(8, dtype=np.int64)
     number[DT_S] = options.dt
@@ -118,7 +120,7 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
         mean=zeros(nv), q_stage=zeros(nq), q_rate=zeros(nq),
         wrenches=zeros((B, 6)), torque=zeros(nv), armature=zeros(A),
         kp=zeros(A), kv=model.damping[m.axis_v].copy(), q_hold=q.copy(), v_hold=zeros(nv), lower=lower, upper=upper,
-        dry=model.friction[m.axis_v].copy(), dual=zeros((6, 6)), lone=lone, spin=spin,
+        dry=model.friction[m.axis_v].copy(), dual=zeros((6, 6)), lone=lone, spin=spin, middle=middle,
         pushed=pushed_links(model),
         joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
         joined_R=zeros((K, 9)),

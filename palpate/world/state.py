@@ -49,6 +49,7 @@ class State(NamedTuple):
     # links that are a tree by themselves, on a free or spherical joint: they spin by the midpoint rule
     lone: Ints1  # (L,) 1 if so
     spin: Floats2  # (L, 6) inertia about what they turn about: the centre of mass, or the joint
+    middle: Floats2  # (L, 3) of the shapes of a link, link axes [m]
     # links that nothing can push
     pushed: Ints1  # (L,) the link that a contact with this one acts on: itself, or the world if it is placed
     # connections
