@@ -142,6 +142,7 @@ class Guiding:
             goal_turn=np.array([1.0, 0.0, 0.0, 0.0]), vector=vector, J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6),
             number=number, integer=integer, plan=zeros(1, dtype=np.int64),
         )  # fmt: skip
+        state.guided[state.tree[np.isin(model.arrays.axis_v, v_at)]] = 1
         self._plans: list[Block] = []  # all there ever were: the servo may still look at one
         self.replace(plan)
         self._block = Block(model.arrays, world.arrays.work, self.arrays)

@@ -112,6 +112,27 @@ def articulated(m, tau, armature, wrenches, w, a):
 
 
 @kernel
+def articulated_again(m, tau, wrenches, w, a):
+    """The same with the inertias of the last `articulated` and the V, A that `velocities` wrote since: forces only."""
+    for i in range(1, m.parent.shape[0]):
+        alpha, acc = get6(w.A, i)
+        omega, v = get6(w.V, i)
+        mass, c, I = link_mass(m, w, i)
+        n, f = inertial_force(mass, c, I, omega, v, alpha, acc)
+        put6(w.F, i, n, f)
+    apply_wrenches(m, wrenches, w)
+    for i in range(m.parent.shape[0] - 1, 0, -1):
+        F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
+        for k in range(first + m.axis_count[i] - 1, first - 1, -1):
+            u = tau[m.axis_v[k]] - inner(six(w.S, k, 0), F)
+            w.u[k] = u
+            F = plus_times(F, u * w.D_inv[k], six(w.U, k, 0))
+        if parent != WORLD:
+            put_six(w.F, parent, 0, plus(six(w.F, parent, 0), F))
+    accelerate(m, w, a)
+
+
+@kernel
 def aba(m, q, v, tau, wrenches, w, a):
     """a = H^-1 (tau + J^T wrenches - C v - G), for models without mimic joints."""
     kinematics(m, q, v, w)

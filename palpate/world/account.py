@@ -13,35 +13,61 @@ from palpate.contact.rows import CONTACT, N_ROWS, N_SLOTS
 from palpate.contact.sweeps import relative
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
-from palpate.dynamics.kinematics import link_twist
-from palpate.jit import shared
+from palpate.dynamics.kinematics import link_twist, velocities
+from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, cross, dot, get3, get6
-from palpate.world.state import ACTUATORS, CONTACTS, DT_S, HANDS, JOINTS, LEDGER, START, WRENCHES, load
+from palpate.world.state import ACTUATORS, CONTACTS, DT_S, FLUNG, HANDS, JOINTS, LEDGER, START, WRENCHES, load
 
 COUNTING = 2  # integer[LEDGER] once the first step has noted the energy at the start
 
 
 @shared("void(intp)")
-def account(address):
-    """Add the works of the step whose velocities are v and v_next, both in the axes of its beginning."""
-    m, w, _, _, r, s = load(address)
-    dt = s.number[DT_S]
+def note_start(address):
+    """The energy before the first step that is counted."""
+    m, w, _, _, _, s = load(address)
     if s.integer[LEDGER] != COUNTING:
+        velocities(m, s.v, w)
         kinetic, potential = energy(m, s.v, w)
         s.ledger[START] = kinetic + potential
         s.integer[LEDGER] = COUNTING
-    for k in range(m.axis_v.shape[0]):
+
+
+@kernel
+def work_of_joints(m, s, i, v, dt):
+    """Count the work of link i's actuators, at velocities v for a time dt."""
+    for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
         j = m.axis_v[k]
-        change = s.v_next[j] - s.v[j]
-        s.mean[j] = s.v[j] + 0.5 * change
-        work = (dt * s.torque[j] - (s.armature[k] - m.armature[k]) * change) * s.mean[j]
+        change = s.v_next[j] - s.v_begin[j]
+        work = (dt * s.torque[j] - (s.armature[k] - m.armature[k]) * change) * v[j]
         s.work[j] += work
         s.ledger[ACTUATORS] += work
+
+
+@kernel
+def work_of_wrench(m, w, s, b, v, dt):
+    """Count the work of the wrench on body b, at velocities v for a time dt."""
+    n, f = get6(s.wrenches, b)
+    _, p = body_frame(m, w, b)
+    omega, u = link_twist(m, w, m.body_link[b], v)
+    s.ledger[HANDS] += dt * (dot(n, omega) + dot(f, add(u, cross(omega, p))))
+
+
+@shared("void(intp)")
+def account(address):
+    """Add the works of the step whose velocities are v_begin and v_next, both in the same axes.
+
+    What is FLUNG has been counted on its way.
+    """
+    m, w, _, _, r, s = load(address)
+    dt = s.number[DT_S]
+    for j in range(m.nv):
+        s.mean[j] = 0.5 * (s.v_begin[j] + s.v_next[j])
+    for i in range(1, m.parent.shape[0]):
+        if s.way[m.root[i]] != FLUNG:
+            work_of_joints(m, s, i, s.mean, dt)
     for b in range(1, s.integer[WRENCHES]):
-        n, f = get6(s.wrenches, b)
-        _, p = body_frame(m, w, b)
-        omega, u = link_twist(m, w, m.body_link[b], s.mean)
-        s.ledger[HANDS] += dt * (dot(n, omega) + dot(f, add(u, cross(omega, p))))
+        if s.way[m.root[m.body_link[b]]] != FLUNG:
+            work_of_wrench(m, w, s, b, s.mean, dt)
     for k in range(1, r.integer[N_SLOTS]):  # mean twists of the slots
         link = r.slot_link[k]
         omega, u = get6(w.V, link)

@@ -18,13 +18,16 @@ from palpate.spatial.vectors import (
     cross,
     dot,
     get3,
+    get6,
     get9,
+    put3,
     rotate,
     rotate_back,
     scale,
     sub,
     symmetric_times,
 )  # fmt: skip
+from palpate.world.state import FLUNG, MIDWAY, WRENCHES
 
 NEWTON_STEPS = 3
 ZERO = (0.0, 0.0, 0.0)
@@ -57,16 +60,47 @@ def midpoint_spin(I, w, torque, dt):
 
 
 @kernel
-def midway(m, s, i, w, torque, dt):
-    """The torque on a lone link in the axes it has half a step later: they turn under a torque that stays in the world.
+def half_turn(s, j, dt):
+    """The matrix by which axes that turn at s.v[j:] have turned half a step later."""
+    h = quaternion_exp(0.5 * dt * s.v[j], 0.5 * dt * s.v[j + 1], 0.5 * dt * s.v[j + 2])
+    return quaternion_matrix(h[0], h[1], h[2], h[3])
+
+
+@kernel
+def turn_levers(m, w, s, dt):
+    """turned: what `midway` misses of the wrenches on lone links, whose levers turn and whose forces do not."""
+    for i in range(1, m.parent.shape[0]):
+        put3(s.turned, i, ZERO)
+    for b in range(1, s.integer[WRENCHES]):
+        i = m.body_link[b]
+        if s.lone[i] == 0:
+            continue
+        R, H = get9(w.R, i), half_turn(s, m.axis_v[m.axis_begin[i]], dt)
+        n, f = get6(s.wrenches, b)
+        n, f = rotate_back(R, n), rotate_back(R, f)
+        if m.kind[i] == FREE:
+            r = sub(get3(m.body_p, b), get3(m.com, i))
+            more = sub(cross(r, rotate_back(H, f)), rotate_back(H, cross(r, f)))
+        else:
+            r = get3(m.body_p, b)
+            more = add(sub(rotate_back(H, n), n), cross(r, sub(rotate_back(H, f), f)))
+        put3(s.turned, i, add(get3(s.turned, i), more))
+
+
+@kernel
+def midway(m, s, i, H, torque):
+    """The torque on a lone link in the axes H of half a step later, which turn under a torque that stays in the world.
 
     On a spherical joint that is gravity's, with the lever it then has: with positions along the mean velocity this is
     position Verlet, which a pendulum neither feeds nor brakes.  The rest there is the joint's own and turns with it.
     """
-    half = quaternion_exp(0.5 * dt * w[0], 0.5 * dt * w[1], 0.5 * dt * w[2])
-    H = quaternion_matrix(half[0], half[1], half[2], half[3])
+    if s.integer[WRENCHES]:
+        torque = add(torque, get3(s.turned, i)) if m.kind[i] != FREE else add(torque, rotate(H, get3(s.turned, i)))
     if m.kind[i] == FREE:
-        return rotate_back(H, torque)
+        j = m.axis_v[m.axis_begin[i]]
+        f = (s.torque[j + 3], s.torque[j + 4], s.torque[j + 5])
+        own = sub((s.torque[j], s.torque[j + 1], s.torque[j + 2]), cross(get3(m.com, i), f))  # turns with the body
+        return add(rotate_back(H, sub(torque, own)), own)
     x = quaternion_at(s.q, m.q_begin[i])
     g = rotate_back(get9(m.axis_R, m.axis_begin[i]), (m.gravity[0], m.gravity[1], m.gravity[2]))
     g = rotate_back(quaternion_matrix(x[0], x[1], x[2], x[3]), g)
@@ -74,38 +108,73 @@ def midway(m, s, i, w, torque, dt):
 
 
 @kernel
-def free_velocities(m, s, dt):
-    """v_next = v + dt a, with spin by the midpoint rule and a free body's linear velocity as a vector of the world."""
+def from_start(m, s):
+    """q_stage, v_begin, mean: everything as it is at the beginning of the step."""
+    for n in range(m.nq):
+        s.q_stage[n] = s.q[n]
     for j in range(m.nv):
-        s.v_next[j] = s.v[j] + dt * s.a[j]
-    for i in range(1, m.parent.shape[0]):
-        if m.kind[i] == CHAIN:
-            continue
-        j = m.axis_v[m.axis_begin[i]]
-        w = (s.v[j], s.v[j + 1], s.v[j + 2])
-        if m.kind[i] == FREE:
-            turn = cross(w, (s.v[j + 3], s.v[j + 4], s.v[j + 5]))
-            for c in range(3):
-                s.v_next[j + 3 + c] += dt * turn[c]
-        if s.lone[i]:
-            I = (s.spin[i, 0], s.spin[i, 1], s.spin[i, 2], s.spin[i, 3], s.spin[i, 4], s.spin[i, 5])
-            torque = add(symmetric_times(I, (s.a[j], s.a[j + 1], s.a[j + 2])), cross(w, symmetric_times(I, w)))
-            new = midpoint_spin(I, w, midway(m, s, i, w, torque, dt), dt)
-            for c in range(3):
-                s.v_next[j + c] = new[c]
+        s.v_begin[j], s.mean[j] = s.v[j], s.v[j]
 
 
 @kernel
-def advance(m, s, touched, move, dt):
-    """q_next from q along `move` (nv,), the velocities in v_next or with a shift; then v_next in the new axes."""
+def accelerations_of_vectors(m, v, a):
+    """a of free joints from that of coordinates, in axes that turn, to that of a vector: plus w x u."""
     for i in range(1, m.parent.shape[0]):
-        k = m.axis_begin[i]
-        j = m.axis_v[k]
-        n = m.q_begin[i]
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                s.q_next[m.axis_q[k]] = s.q[m.axis_q[k]] + move[m.axis_v[k]] * dt
+        if m.kind[i] == FREE:
+            j = m.axis_v[m.axis_begin[i]]
+            turn = cross((v[j], v[j + 1], v[j + 2]), (v[j + 3], v[j + 4], v[j + 5]))
+            for c in range(3):
+                a[j + 3 + c] += turn[c]
+
+
+@kernel
+def free_velocities(m, w, s, dt):
+    """v_next = v_begin + dt a, with the spin of lone links by the midpoint rule."""
+    for j in range(m.nv):
+        s.v_next[j] = s.v_begin[j] + dt * s.a[j]
+    if s.integer[WRENCHES]:
+        turn_levers(m, w, s, dt)
+    for i in range(1, m.parent.shape[0]):
+        if s.lone[i] == 0:
             continue
+        j = m.axis_v[m.axis_begin[i]]
+        spin = (s.v[j], s.v[j + 1], s.v[j + 2])
+        I = (s.spin[i, 0], s.spin[i, 1], s.spin[i, 2], s.spin[i, 3], s.spin[i, 4], s.spin[i, 5])
+        torque = add(symmetric_times(I, (s.a[j], s.a[j + 1], s.a[j + 2])), cross(spin, symmetric_times(I, spin)))
+        H = half_turn(s, j, dt)
+        new = midpoint_spin(I, spin, midway(m, s, i, H, torque), dt)
+        if m.kind[i] == FREE:
+            # what force changes is the centre's velocity, u + w x c: its lever c turns with the body meanwhile, so
+            # what that alone does to the origin, dt w x (w x c), is not for the lever of the beginning to have
+            lever = get3(m.com, i)
+            spun = sub((s.v_next[j], s.v_next[j + 1], s.v_next[j + 2]), new)
+            left = add(cross(spun, lever), scale(dt, cross(spin, cross(spin, lever))))
+            own = (s.torque[j + 3], s.torque[j + 4], s.torque[j + 5])  # a force that turns with the body
+            left = add_scaled(left, dt / m.mass[i], sub(rotate(H, own), own))
+            for c in range(3):
+                s.v_next[j + 3 + c] += left[c]
+        for c in range(3):
+            s.v_next[j + c] = new[c]
+
+
+@kernel
+def advance(m, s, touched, move, step):
+    """q_next along `move` (nv,), the velocities in v_next or with a shift; then v_next in the new axes.
+
+    From q, or the second half from q_stage for what goes MIDWAY; what is FLUNG is there.
+    """
+    for k in range(m.axis_v.shape[0]):
+        way = s.way[s.tree[k]]
+        if s.chain[k] != 0 and way != FLUNG:
+            n, j = m.axis_q[k], m.axis_v[k]
+            s.q_next[n] = s.q_stage[n] + 0.5 * step * move[j] if way == MIDWAY else s.q[n] + step * move[j]
+    for i in range(1, m.parent.shape[0]):
+        way = s.way[m.root[i]]
+        if m.kind[i] == CHAIN or way == FLUNG:
+            continue
+        q, dt = (s.q_stage, 0.5 * step) if way == MIDWAY else (s.q, step)
+        j = m.axis_v[m.axis_begin[i]]
+        n = m.q_begin[i]
         if s.pushed[i] != i:  # placed
             for at in range(n, n + 7):
                 s.q_next[at] = s.q[at]
@@ -117,21 +186,25 @@ def advance(m, s, touched, move, dt):
             if s.lone[i] != 0 and touched[i] == 0:
                 w = scale(0.5, add(w, (s.v[j], s.v[j + 1], s.v[j + 2])))
             turn = quaternion_exp(w[0] * dt, w[1] * dt, w[2] * dt)
-            put_quaternion(s.q_next, n, quaternion_product(quaternion_at(s.q, n), turn))
+            put_quaternion(s.q_next, n, quaternion_product(quaternion_at(q, n), turn))
             continue
-        # what goes straight is the centre of mass of a lone body, the root's origin of a tree
-        c = get3(m.com, i) if s.lone[i] else ZERO
-        u = add((move[j + 3], move[j + 4], move[j + 5]), cross(w, c))
-        if s.lone[i] != 0 and touched[i] == 0:  # flying
+        # what goes straight is the root's origin of a tree; of a lone body the centre of mass, and while it touches the
+        # middle of its shapes: a ball with its weight off the middle keeps its height on a floor
+        alone, touches = s.lone[i] != 0, touched[i] != 0
+        c = get3(m.com, i) if alone else ZERO
+        x = get3(s.middle, i) if alone and touches else c
+        u = add((move[j + 3], move[j + 4], move[j + 5]), cross(w, x))
+        if alone and not touches:  # flying
             old = (s.v[j], s.v[j + 1], s.v[j + 2])
             w = scale(0.5, add(w, old))
             u = scale(0.5, add(u, add((s.v[j + 3], s.v[j + 4], s.v[j + 5]), cross(old, c))))
         turn = quaternion_exp(w[0] * dt, w[1] * dt, w[2] * dt)
         T = quaternion_matrix(turn[0], turn[1], turn[2], turn[3])
-        here = quaternion_at(s.q, n + 3)
-        # in the axes of the beginning: c + dt u - T c from the old origin to the new
-        x, y, z = rotate(quaternion_matrix(here[0], here[1], here[2], here[3]), sub(add_scaled(c, dt, u), rotate(T, c)))
-        s.q_next[n], s.q_next[n + 1], s.q_next[n + 2] = s.q[n] + x, s.q[n + 1] + y, s.q[n + 2] + z
+        here = quaternion_at(q, n + 3)
+        # in the axes of the beginning: x + dt u - T x from the old origin to the new
+        far = rotate(quaternion_matrix(here[0], here[1], here[2], here[3]), sub(add_scaled(x, dt, u), rotate(T, x)))
+        for at in range(3):
+            s.q_next[n + at] = q[n + at] + far[at]
         put_quaternion(s.q_next, n + 3, quaternion_product(here, turn))
         spin = (s.v_next[j], s.v_next[j + 1], s.v_next[j + 2])
         lever = cross(spin, c)

@@ -15,11 +15,11 @@ from palpate.contact.rows import BUDGET, TOLERANCE, Rows, rows
 from palpate.dynamics.workspace import Workspace, workspace
 from palpate.jit import Block
 from palpate.model.description import WORLD_NAME
-from palpate.model.model import CHAIN, SPHERICAL, Floats, Model
+from palpate.model.model import CHAIN, FREE, SPHERICAL, Floats, Model
 from palpate.model.shapes import Material
 from palpate.spatial.placement import Transform
 from palpate.world.connections import FREE as UNTIED
-from palpate.world.state import DT_S, FULL, LEDGER, State
+from palpate.world.state import DT_S, FOURTH, FULL, LEDGER, State
 
 CONNECTIONS = 16  # room for so many at once
 INTEGRATORS = ("semi-implicit", "runge-kutta")
@@ -54,8 +54,6 @@ class Options:
             raise ValueError(f"the budget must be at least 1, got {self.budget}")
         if self.integrator not in INTEGRATORS:
             raise ValueError(f"there is no integrator {self.integrator!r}; known: {', '.join(INTEGRATORS)}")
-        if self.ledger and self.integrator != "semi-implicit":
-            raise ValueError("the ledger goes with the semi-implicit step")
         if self.capacity is not None and self.capacity < 1:
             raise ValueError(f"the capacity must be at least one contact, got {self.capacity}")
 
@@ -109,16 +107,24 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
             for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
                 lower[k], upper[k] = model.lower[m.axis_q[k]], model.upper[m.axis_q[k]]
     lone, spin = lone_links(model)
+    middle, g = m.com.copy(), touchable.geometry
+    middle[g.proxy_link[: len(g.proxy_link) - g.n_planes]] = g.proxy_centre[: len(g.proxy_link) - g.n_planes]
     static, sliding, bounce = pair_tables(touchable.materials, options.pairs or {})
+    links = np.repeat(np.arange(model.n_links), m.axis_count)
+    turns = np.array([m.kind[i] != FREE or k < m.axis_begin[i] + 3 for k, i in enumerate(links)], dtype=np.int64)
     number, integer = zeros(4), zeros(8, dtype=np.int64)
     number[DT_S] = options.dt
-    integer[FULL], integer[LEDGER] = options.full, options.ledger
+    integer[FULL], integer[LEDGER], integer[FOURTH] = options.full, options.ledger, options.integrator == "runge-kutta"
     return State(
-        q=q, v=zeros(nv), a=zeros(nv), tau=zeros(nv), v_next=zeros(nv), q_next=zeros(nq), shift=zeros(nv),
-        mean=zeros(nv), q_stage=zeros(nq), q_rate=zeros(nq),
+        q=q, v=zeros(nv), a=zeros(nv), tau=zeros(nv), v_begin=zeros(nv), v_next=zeros(nv), q_next=zeros(nq),
+        shift=zeros(nv), mean=zeros(nv), q_stage=zeros(nq), q_rate=zeros(nq),
         wrenches=zeros((B, 6)), torque=zeros(nv), armature=zeros(A),
+        tree=m.root[links], chain=(m.kind[links] == CHAIN).astype(np.int64), turns=turns,
         kp=zeros(A), kv=model.damping[m.axis_v].copy(), q_hold=q.copy(), v_hold=zeros(nv), lower=lower, upper=upper,
         dry=model.friction[m.axis_v].copy(), dual=zeros((6, 6)), lone=lone, spin=spin,
+        middle=middle, turned=zeros((model.n_links, 3)),
+        way=zeros(model.n_links, dtype=np.int64), fast=zeros(model.n_links),
+        known=np.full(model.n_links, -1), guided=zeros(model.n_links, dtype=np.int64),
         pushed=pushed_links(model),
         joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
         joined_R=zeros((K, 9)),

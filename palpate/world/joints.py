@@ -15,7 +15,7 @@ from palpate.jit import kernel, shared
 from palpate.model.model import CHAIN, FREE, REVOLUTE, SPHERICAL
 from palpate.spatial.quaternions import quaternion_log, quaternion_product
 from palpate.spatial.vectors import get3, get6, scale
-from palpate.world.state import DT_S, load
+from palpate.world.state import AT_START, DT_S, load
 
 ZERO = (0.0, 0.0, 0.0)
 LOWER, UPPER, RUBBING = 0, 1, 2  # what a row of a joint is for
@@ -27,17 +27,13 @@ AHEAD = 4.0  # a limit wakes when this many steps at the present speed would rea
 def joint_torques(m, s, q, v, dt):
     """torque and armature at (q, v): tau with springs and dampers, and what makes them implicit; dt = 0: explicit."""
     for k in range(m.axis_v.shape[0]):
-        j = m.axis_v[k]
-        rate = v[j]
-        s.armature[k] = m.armature[k] + dt * s.kv[k] + dt * dt * s.kp[k]
-        s.torque[j] = s.tau[j] + s.kv[k] * (s.v_hold[j] - rate) - dt * s.kp[k] * rate
+        j, n, kp = m.axis_v[k], m.axis_q[k], s.kp[k]
+        s.armature[k] = m.armature[k] + dt * s.kv[k] + dt * dt * kp
+        away = s.chain[k] * (s.q_hold[n] - q[n]) - dt * v[j]
+        s.torque[j] = s.tau[j] + s.kv[k] * (s.v_hold[j] - v[j]) + kp * away
     for i in range(1, m.parent.shape[0]):
         k = m.axis_begin[i]
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                n = m.axis_q[k]
-                s.torque[m.axis_v[k]] += s.kp[k] * (s.q_hold[n] - q[n])
-        elif m.kind[i] == SPHERICAL and s.kp[k] > 0.0:
+        if m.kind[i] == SPHERICAL and s.kp[k] > 0.0:
             n, j = m.q_begin[i], m.axis_v[k]
             w, x, y, z = quaternion_at(q, n)
             e = quaternion_log(quaternion_product((w, -x, -y, -z), quaternion_at(s.q_hold, n)))
@@ -96,11 +92,30 @@ def add_joint_row(address, kind, i, k, what):
 
 
 @kernel
+def slop_of(s, k):
+    """Penetration of the ends of axis k that is left alone."""
+    return min(SLOP, SLOP_PART * (s.upper[k] - s.lower[k]))
+
+
+@kernel
+def near_end(rate, dt, slop):
+    """How near to an end a joint has a row there."""
+    return AHEAD * dt * abs(rate) + 10.0 * slop
+
+
+@kernel
+def has_rows(m, s, k, dt):
+    """Whether axis k has rows of its own: it rubs, or is near an end (which only those of a CHAIN have)."""
+    q, near = s.q[m.axis_q[k]], near_end(s.v[m.axis_v[k]], dt, slop_of(s, k))
+    return s.dry[k] > 0.0 or q - s.lower[k] < near or s.upper[k] - q < near
+
+
+@kernel
 def joint_rows(address, m, s, r):
     """Rows of joints near or beyond their ends, and of joints with dry friction."""
     dt = s.number[DT_S]
     for i in range(1, m.parent.shape[0]):
-        if m.kind[i] == FREE:
+        if m.kind[i] == FREE or s.way[m.root[i]] != AT_START:
             continue
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             if s.dry[k] > 0.0:
@@ -110,8 +125,8 @@ def joint_rows(address, m, s, r):
             if m.kind[i] != CHAIN:
                 continue
             q, rate = s.q[m.axis_q[k]], s.v[m.axis_v[k]]
-            slop = min(SLOP, SLOP_PART * (s.upper[k] - s.lower[k]))
-            near = AHEAD * dt * abs(rate) + 10.0 * slop
+            slop = slop_of(s, k)
+            near = near_end(rate, dt, slop)
             for side in range(2):
                 gap = q - s.lower[k] if side == LOWER else s.upper[k] - q
                 if gap < near:

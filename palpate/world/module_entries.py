@@ -2,11 +2,11 @@
 
 from palpate.contact.warm import remember
 from palpate.jit import entry
-from palpate.world.advance import advance, free_velocities
+from palpate.world.advance import accelerations_of_vectors, advance, free_velocities, from_start
 from palpate.world.blows import choose_blows
 from palpate.world.joints import joint_torques
-from palpate.world.state import DT_S, load
-from palpate.world.step import begin_step, put_rows
+from palpate.world.state import AT_START, DT_S, load
+from palpate.world.step import begin_step, place, put_rows
 
 
 @entry("intp")
@@ -18,9 +18,13 @@ def torques_entry(address):
 
 @entry("intp")
 def free_velocities_entry(address):
-    """v_next from a."""
-    m, _, _, _, _, s = load(address)
-    free_velocities(m, s, s.number[DT_S])
+    """v_next from a at the beginning of the step."""
+    m, w, _, _, _, s = load(address)
+    place(address)
+    s.way[:] = AT_START
+    from_start(m, s)
+    accelerations_of_vectors(m, s.v, s.a)
+    free_velocities(m, w, s, s.number[DT_S])
 
 
 @entry("intp")

@@ -14,7 +14,10 @@ from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 # rows of State.number
 DT_S, TIME_S = range(2)
 # rows of State.integer
-TICK, FULL, WRENCHES, LEDGER, FAULT_AT, FAULT = range(6)
+TICK, FULL, WRENCHES, LEDGER, FAULT_AT, FAULT, FOURTH = range(7)
+# integer[FOURTH]: 1 if Runge and Kutta's rule is to be used wherever it can be
+# State.way: how a tree goes through a step (flight.py)
+AT_START, MIDWAY, FLUNG = range(3)
 # integer[FAULT]: what stopped the world, and of which joint velocity or contact FAULT_AT is the number
 VELOCITY_FAULT, FRICTION_FAULT, RESTITUTION_FAULT = range(3)
 # rows of State.ledger [J]: energy at the start, and the work of each kind since
@@ -28,16 +31,20 @@ class State(NamedTuple):
     v: Floats1  # (nv,)
     a: Floats1  # (nv,) accelerations without contact
     tau: Floats1  # (nv,) torques from outside, kept until changed
+    v_begin: Floats1  # (nv,) v in the axes that v_next is in before `advance`
     v_next: Floats1  # (nv,)
     q_next: Floats1  # (nq,)
     shift: Floats1  # (nv,) velocities that only take out penetration and drift
-    mean: Floats1  # (nv,) of the velocities before and after, for the ledger
-    q_stage: Floats1  # (nq,) of Runge and Kutta's rule, and
-    q_rate: Floats1  # (nq,) its rate
+    mean: Floats1  # (nv,) velocities that forces are taken at, then the mean of those before and after
+    q_stage: Floats1  # (nq,) coordinates that forces are taken at
+    q_rate: Floats1  # (nq,) their rate
     wrenches: Floats2  # (B, 6) from outside, for one step
     torque: Floats1  # (nv,) tau with that of springs and dampers
     armature: Floats1  # (A,) the model's with what springs and dampers add
     # joints, by axis
+    tree: Ints1  # (A,) the root of its tree
+    chain: Ints1  # (A,) 1 on a CHAIN, 0 if its coordinate is a quaternion's or a free body's
+    turns: Ints1  # (A,) 0 for a free body's way straight ahead, that nothing else feels
     kp: Floats1  # (A,) spring towards q_hold [N m/rad, N/m]
     kv: Floats1  # (A,) damper, with the joint's own damping
     q_hold: Floats1  # (nq,)
@@ -46,9 +53,16 @@ class State(NamedTuple):
     upper: Floats1  # (A,)
     dry: Floats1  # (A,) dry friction [N m, N]
     dual: Floats2  # (6, 6) scratch: axes of a joint, made orthogonal
+    # trees, in the rows of their roots
+    way: Ints1  # (L,) AT_START, MIDWAY or FLUNG
+    fast: Floats1  # (L,) how far its fastest axis goes in a step, then the part of the mean in its velocity products
+    guided: Ints1  # (L,) 1 if a controller computes its torques, for the beginning of the step
+    known: Ints1  # (L,) the tick at whose beginning `a` is its acceleration of the step before
     # links that are a tree by themselves, on a free or spherical joint: they spin by the midpoint rule
     lone: Ints1  # (L,) 1 if so
     spin: Floats2  # (L, 6) inertia about what they turn about: the centre of mass, or the joint
+    turned: Floats2  # (L, 3) what turns with them adds to the torque of wrenches half a step on
+    middle: Floats2  # (L, 3) of the shapes of a link, link axes [m]
     # links that nothing can push
     pushed: Ints1  # (L,) the link that a contact with this one acts on: itself, or the world if it is placed
     # connections

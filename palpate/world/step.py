@@ -43,14 +43,15 @@ from palpate.contact.table import build_table, mark_links, spread
 from palpate.contact.warm import contact_key, recall, remember
 from palpate.conventions import WORLD
 from palpate.dynamics.aba import articulated
-from palpate.dynamics.kinematics import kinematics, link_twist
+from palpate.dynamics.kinematics import link_twist, positions, velocities
 from palpate.jit import kernel, shared
 from palpate.model.model import FREE
 from palpate.spatial.vectors import add, cross, dot, get3, get6, is_finite, put3, sub
-from palpate.world.account import account
-from palpate.world.advance import advance, free_velocities
+from palpate.world.account import account, note_start
+from palpate.world.advance import advance
 from palpate.world.blows import add_blows, blows
 from palpate.world.connections import connection_rows
+from palpate.world.flight import fly
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.state import (
     DT_S,
@@ -214,21 +215,27 @@ def diverging(m, s):
 
 
 @shared("void(intp)")
-def begin_step(address):
-    """Where everything is and how it moves: what hands and controllers read before they push."""
+def place(address):
+    """Where everything is."""
     m, w, _, c, _, s = load(address)
-    kinematics(m, s.q, s.v, w)
+    positions(m, s.q, w)
     place_links(m, w, c)
 
 
 @shared("void(intp)")
-def free_motion(address):
-    """v_next: the velocities at the end of the step if nothing touched."""
+def begin_step(address):
+    """Where everything is and how it moves: what hands and controllers read before they push."""
     m, w, _, _, _, s = load(address)
-    dt = s.number[DT_S]
-    joint_torques(m, s, s.q, s.v, dt)
+    place(address)
+    velocities(m, s.v, w)
+
+
+@shared("void(intp)")
+def free_motion(address):
+    """The articulated inertias at the beginning of the step, before there is any: what a hand feels."""
+    m, w, _, _, _, s = load(address)
+    joint_torques(m, s, s.q, s.v, s.number[DT_S])
     articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.a)
-    free_velocities(m, s, dt)
 
 
 @shared("int64(intp)")
@@ -250,7 +257,9 @@ def end_step(address):
     """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
     m, _, _, _, r, s = load(address)
     detect(s.collision, s.integer[FULL])
-    free_motion(address)
+    if s.integer[LEDGER]:
+        note_start(address)
+    fly(address)
     if not put_rows(address):
         return False
     for j in range(m.nv):
@@ -277,5 +286,5 @@ def end_step(address):
 @kernel
 def step(address):
     """One step; False if the world stopped."""
-    begin_step(address)
+    place(address)  # how it moves is for end_step to find out
     return end_step(address)

@@ -42,7 +42,7 @@ class World:
                before they are left above the tolerance, which the report then says; impulses never create energy
     capacity   contacts at once; more are counted in report.lost
     ledger     keep account of energy in every step (see `ledger`)
-    integrator "semi-implicit", or "runge-kutta": of fourth order in steps without contact
+    integrator "semi-implicit", or "runge-kutta": of fourth order for what nothing touches and no stiff spring holds
     friction_law, restitution_law    a name in `palpate.contact.laws`, or made by pp.friction_law, pp.restitution_law
     dynamics, collision, contact, simulator    your own module in place of one of ours (`palpate.world.modules`): the
                world then steps in Python, many times slower
@@ -78,11 +78,6 @@ class World:
         )  # fmt: skip
         self._seen: tuple[list[Contact], StepReport] | None = None  # contacts and report of a step in Python
         self._modules = Modules.given(self._options, dynamics, collision, contact, simulator)
-        self._steps = steps
-        if integrator == "runge-kutta":
-            from palpate.world.runge_kutta import runge_kutta_steps
-
-            self._steps = runge_kutta_steps
         self._parts: dict[str, MultiBody] = {}
         self._ties: dict[int, Tie] = {}
         for part in (bodies,) if isinstance(bodies, MultiBody) else tuple(bodies):
@@ -181,7 +176,7 @@ class World:
         if self._modules is not None:
             for _ in range(n):
                 self._seen = self._modules.step(self)
-        elif self._steps(self._address, n) != n:
+        elif steps(self._address, n) != n:
             raise WorldError(self.fault)
 
     def apply(
@@ -359,7 +354,7 @@ class World:
             qn, qo, vn, vo = model.q_index[name], old_model.q_index[name], model.v_index[name], old_model.v_index[name]
             for field in ("q", "q_hold"):
                 getattr(new.state, field)[qn] = getattr(old.state, field)[qo]
-            for field in ("v", "tau", "v_hold", "work"):
+            for field in ("v", "a", "tau", "v_hold", "work"):
                 getattr(new.state, field)[vn] = getattr(old.state, field)[vo]
             axes = np.flatnonzero((model.arrays.axis_v >= vn.start) & (model.arrays.axis_v < vn.stop))
             before = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
@@ -376,8 +371,8 @@ class World:
 
     def _remembered(self) -> dict[str, np.ndarray]:
         s, r = self._state, self._arrays.rows
-        names = ("q", "v", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
-                 "joined_R", "number", "integer", "ledger", "work", "pushed")  # fmt: skip
+        names = ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
+                 "joined_R", "number", "integer", "ledger", "work", "pushed", "known")  # fmt: skip
         warm = {"warm_key": r.warm_key, "warm_impulse": r.warm_impulse, "warm": r.integer[N_WARM : N_WARM + 1]}
         return {name: getattr(s, name) for name in names} | warm
 

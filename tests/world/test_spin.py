@@ -117,6 +117,18 @@ def test_jelletts_invariant_of_a_sliding_spinning_top():
     assert "slide" in modes
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.003, 0.01, 0.03])
+def test_a_ball_with_its_weight_off_the_middle_stays_on_the_floor_and_gains_no_energy(offset):
+    """Slow enough, its weight never lifts it: the middle keeps its height while all of it spins, slides and rolls."""
+    world = tippe_top(spin=60.0, offset=offset).world
+    energy = total(world.energy)
+    for _ in range(150):
+        world.step(10)
+        assert world.pose("top")[2, 3] == pytest.approx(0.05, abs=1e-7)
+        assert total(world.energy) <= energy * (1.0 + 1e-6)
+        energy = total(world.energy)
+
+
 def test_a_tippe_top_turns_over():
     """Spun fast enough, it lifts its weight above its middle: friction does what energy alone would not."""
     world = tippe_top().world
