@@ -22,6 +22,7 @@ from palpate.world.connections import FREE as UNTIED
 from palpate.world.state import DT_S, FULL, LEDGER, State
 
 CONNECTIONS = 16  # room for so many at once
+FARTHEST_M = 1e6  # where a body may be placed
 INTEGRATORS = ("semi-implicit", "runge-kutta")
 Pairs = Mapping[tuple[str, str], Material]
 # names of two bodies, a point in the axes of each, the orientation of the second in the first, TIED or WELDED
@@ -149,6 +150,30 @@ def pushed_links(model: Model) -> np.ndarray:
     return links
 
 
+def why_not_placed(model: Model, body: str) -> str:
+    """Why a body cannot be put elsewhere by itself, in one line; empty: it is placed, or free and alone."""
+    joint, link = model.parent_joint(body), model.arrays.body_link[model.body(body)]
+    if joint is None or link == 0:
+        return f"{body!r} is fixed in the world and cannot be placed; make it with placed=True"
+    if joint.kind != "free" or joint.parent != WORLD_NAME or np.count_nonzero(model.arrays.root == link) != 1:
+        return f"{body!r} is part of a tree and cannot be placed by itself; write into q"
+    return ""
+
+
+def placeable(model: Model) -> tuple[np.ndarray, Floats]:
+    """For compiled code: the link of every body (B,) that can be placed, 0 of the others; and transforms (B, 14), as
+    positions and quaternions, that go before and after a body's frame in the world to give its coordinates."""
+    links, around = np.zeros(model.n_bodies, dtype=np.int64), np.zeros((model.n_bodies, 14))
+    for row, body in enumerate(model.body_names[1:], start=1):
+        if not why_not_placed(model, body):
+            joint = model.parent_joint(body)
+            assert joint is not None
+            before, after = joint.placement.inv(), joint.child_placement
+            links[row] = model.arrays.body_link[row]
+            around[row] = *before.p, *before.R.wxyz, *after.p, *after.R.wxyz
+    return links, around
+
+
 def placing(model: Model, body: str, X: Transform) -> tuple[int, slice, slice, Floats]:
     """A body's link, where its free joint's coordinates and velocities are, and coordinates (7,) that put it at X.
 
@@ -156,14 +181,31 @@ def placing(model: Model, body: str, X: Transform) -> tuple[int, slice, slice, F
     """
     if not isinstance(X, Transform):
         raise ValueError(f"a body is placed by a Transform, got {type(X).__name__}")
+    if why := why_not_placed(model, body):
+        raise ValueError(why)
+    if not max(map(abs, X.p)) <= FARTHEST_M:
+        raise ValueError(f"{body!r} cannot be placed at {X.p}: beyond {FARTHEST_M:g} m there is nothing")
     joint = model.parent_joint(body)
-    if joint is None or model.arrays.body_link[model.body(body)] == 0:
-        raise ValueError(f"{body!r} is fixed in the world and cannot be placed; make it with placed=True")
-    link, root = model.arrays.body_link[model.body(body)], model.arrays.root
-    if joint.kind != "free" or joint.parent != WORLD_NAME or np.count_nonzero(root == link) != 1:
-        raise ValueError(f"{body!r} is part of a tree and cannot be placed by itself; write into q")
+    assert joint is not None
     X_q = joint.placement.inv() @ X @ joint.child_placement
-    return int(link), model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
+    link = int(model.arrays.body_link[model.body(body)])
+    return link, model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
+
+
+def keep_joint(name: str, child: str, before: tuple[Model, State], now: tuple[Model, State]) -> None:
+    """The state of a joint, and of the body that it carries, from one model's arrays into another's."""
+    (old_model, old), (model, new) = before, now
+    qn, qo, vn, vo = model.q_index[name], old_model.q_index[name], model.v_index[name], old_model.v_index[name]
+    for field in ("q", "q_hold"):
+        getattr(new, field)[qn] = getattr(old, field)[qo]
+    for field in ("v", "tau", "v_hold", "work"):
+        getattr(new, field)[vn] = getattr(old, field)[vo]
+    axes = np.flatnonzero((model.arrays.axis_v >= vn.start) & (model.arrays.axis_v < vn.stop))
+    was = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
+    for field in ("kp", "kv"):
+        getattr(new, field)[axes] = getattr(old, field)[was]
+    link, old_link = (int(x.arrays.body_link[x.body(child)]) for x in (model, old_model))
+    new.pushed[link] = link if old.pushed[old_link] else 0
 
 
 def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Floats, Floats]:

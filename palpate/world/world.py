@@ -18,7 +18,7 @@ from palpate.model.compile import compile
 from palpate.model.description import Joint, MultiBody
 from palpate.model.model import Floats, Model
 from palpate.spatial.placement import Transform, Vector3, vector3
-from palpate.world.build import Arrays, Options, Pairs, Tie, build, placing, pushed_links, write_ties
+from palpate.world.build import Arrays, Options, Pairs, Tie, build, keep_joint, placing, pushed_links, write_ties
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
@@ -83,6 +83,7 @@ class World:
             from palpate.world.runge_kutta import runge_kutta_steps
 
             self._steps = runge_kutta_steps
+        self.in_session = False  # a session says so while its servo runs
         self._parts: dict[str, MultiBody] = {}
         self._ties: dict[int, Tie] = {}
         for part in (bodies,) if isinstance(bodies, MultiBody) else tuple(bodies):
@@ -132,6 +133,11 @@ class World:
     def dt(self) -> float:
         """[s]"""
         return self._options.dt
+
+    @property
+    def integrator(self) -> str:
+        """By name, as it was chosen."""
+        return self._options.integrator
 
     @property
     def time(self) -> float:
@@ -235,6 +241,7 @@ class World:
 
         parked  a free one takes no part there: nothing moves it until it is placed again
         """
+        self._check_alone("place bodies by session.edit.place")
         body = self._parts[name].bodies[0].name if name in self._parts else name
         link, where_q, where_v, q = placing(self.model, body, X)
         self._state.q[where_q], self._state.v[where_v] = q, 0.0
@@ -244,6 +251,7 @@ class World:
 
     def add(self, part: MultiBody) -> str:
         """Put another MultiBody into the world, where its posture "start" says; returns its name there."""
+        self._check_alone("stop it before bodies are added")
         name = self._accept(part)
         try:
             self._rebuild()
@@ -254,6 +262,7 @@ class World:
 
     def remove(self, name: str) -> None:
         """Take a MultiBody out, by its name or that of one of its bodies."""
+        self._check_alone("stop it before bodies are removed")
         part = name if name in self._parts else next(
             (p for p, d in self._parts.items() if any(b.name == name for b in d.bodies)), None
         )  # fmt: skip
@@ -322,6 +331,11 @@ class World:
 
     # ---- inside
 
+    def _check_alone(self, cure: str) -> None:
+        """A servo steps on the arrays of this world: nobody else may change or replace them."""
+        if self.in_session:
+            raise ValueError(f"a session runs on this world: {cure}")
+
     def _accept(self, part: Any) -> str:
         """Note a part under a name of its own."""
         if not isinstance(part, MultiBody):
@@ -353,21 +367,8 @@ class World:
         old_model, old = self._model, self._arrays
         self._build()
         model, new = self._model, self._arrays
-        for name in model.joint_names:
-            if name not in old_model.q_index:
-                continue
-            qn, qo, vn, vo = model.q_index[name], old_model.q_index[name], model.v_index[name], old_model.v_index[name]
-            for field in ("q", "q_hold"):
-                getattr(new.state, field)[qn] = getattr(old.state, field)[qo]
-            for field in ("v", "tau", "v_hold", "work"):
-                getattr(new.state, field)[vn] = getattr(old.state, field)[vo]
-            axes = np.flatnonzero((model.arrays.axis_v >= vn.start) & (model.arrays.axis_v < vn.stop))
-            before = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
-            for field in ("kp", "kv"):
-                getattr(new.state, field)[axes] = getattr(old.state, field)[before]
-            child = self._joint(name).child
-            link, was = (int(x.arrays.body_link[x.body(child)]) for x in (model, old_model))
-            new.state.pushed[link] = link if old.state.pushed[was] else 0
+        for name in set(model.joint_names) & set(old_model.joint_names):
+            keep_joint(name, self._joint(name).child, (old_model, old.state), (model, new.state))
         new.state.number[:], new.state.integer[:] = old.state.number, old.state.integer
         new.state.integer[WRENCHES] = 0
         new.state.ledger[:] = old.state.ledger
