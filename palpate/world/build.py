@@ -18,7 +18,6 @@ from palpate.model.description import WORLD_NAME
 from palpate.model.model import CHAIN, SPHERICAL, Floats, Model
 from palpate.model.shapes import Material
 from palpate.spatial.placement import Transform
-from palpate.world.connections import FREE as UNTIED
 from palpate.world.state import DT_S, FULL, LEDGER, State
 
 CONNECTIONS = 16  # room for so many at once
@@ -235,14 +234,24 @@ def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Fl
     return static, sliding, bounce
 
 
-def write_ties(model: Model, s: State, ties: Mapping[int, Tie]) -> None:
-    """The connections into the arrays of a step, from bodies to links."""
-    s.joined_kind[:] = UNTIED
-    for k, (a, b, at_a, at_b, R, kind) in ties.items():
-        links, places = [], []
-        for body, at in ((model.body(a), at_a), (model.body(b), at_b)):
-            links.append(model.arrays.body_link[body])
-            places.append(model.arrays.body_R[body].reshape(3, 3))
-            s.joined_at[2 * k + len(links) - 1] = model.arrays.body_p[body] + places[-1] @ at
-        s.joined[2 * k : 2 * k + 2], s.joined_kind[k] = links, kind
-        s.joined_R[k] = (places[0] @ R @ places[1].T).ravel()
+def write_tie(model: Model, s: State, k: int, tie: Tie) -> None:
+    """Connection k into the arrays of a step, which alone say what is connected; from bodies to links."""
+    a, b, at_a, at_b, R, kind = tie
+    places = []
+    for side, (body, at) in enumerate(((model.body(a), at_a), (model.body(b), at_b))):
+        places.append(model.arrays.body_R[body].reshape(3, 3))
+        s.joined[2 * k + side] = model.arrays.body_link[body]
+        s.joined_at[2 * k + side] = model.arrays.body_p[body] + places[-1] @ at
+    s.joined_R[k], s.joined_kind[k] = (places[0] @ R @ places[1].T).ravel(), kind
+
+
+def keep_ties(before: tuple[Model, State], now: tuple[Model, State]) -> None:
+    """Connections from one model's arrays into another's, but for those whose links are gone."""
+    (old_model, old), (model, new) = before, now
+    for k in np.flatnonzero(old.joined_kind):
+        rows = [int(np.flatnonzero(old_model.arrays.body_link == link)[0]) for link in old.joined[2 * k : 2 * k + 2]]
+        bodies = [old_model.body_names[row] for row in rows]
+        if all(body in model.body_names for body in bodies):
+            new.joined[2 * k : 2 * k + 2] = [model.arrays.body_link[model.body(body)] for body in bodies]
+            new.joined_at[2 * k : 2 * k + 2] = old.joined_at[2 * k : 2 * k + 2]
+            new.joined_R[k], new.joined_kind[k] = old.joined_R[k], old.joined_kind[k]

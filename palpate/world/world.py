@@ -18,7 +18,8 @@ from palpate.model.compile import compile
 from palpate.model.description import Joint, MultiBody
 from palpate.model.model import Floats, Model
 from palpate.spatial.placement import Transform, Vector3, vector3
-from palpate.world.build import Arrays, Options, Pairs, Tie, build, keep_joint, placing, pushed_links, write_ties
+from palpate.world.build import Arrays, Options, Pairs, build, keep_joint, keep_ties, placing, pushed_links, write_tie
+from palpate.world.connections import FREE as UNTIED
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
@@ -85,7 +86,7 @@ class World:
             self._steps = runge_kutta_steps
         self.in_session = False  # a session says so while its servo runs
         self._parts: dict[str, MultiBody] = {}
-        self._ties: dict[int, Tie] = {}
+        self._tied: dict[int, tuple[str, str]] = {}  # bodies of each connection there ever was; the arrays say which is
         for part in (bodies,) if isinstance(bodies, MultiBody) else tuple(bodies):
             self._accept(part)
         self._build()
@@ -184,6 +185,7 @@ class World:
 
     def step(self, n: int = 1) -> None:
         """Advance by n steps of dt."""
+        self._check_alone("it steps it already")
         if self._modules is not None:
             for _ in range(n):
                 self._seen = self._modules.step(self)
@@ -270,9 +272,8 @@ class World:
             raise ValueError(f"there is no {name!r} to remove; there are: {', '.join(self._parts)}")
         if len(self._parts) == 1:
             raise ValueError(f"{name!r} is all there is: a world needs at least one body")
-        gone = self._parts.pop(part)
-        lost = {b.name for b in gone.bodies}
-        self._ties = {k: tie for k, tie in self._ties.items() if not lost & {tie[0], tie[1]}}
+        lost = {b.name for b in self._parts.pop(part).bodies}
+        self._state.joined_kind[[k for k, bodies in self._tied.items() if lost & {*bodies}]] = UNTIED
         self._rebuild()
 
     def connect(self, body_a: str, body_b: str, at_world: Vector3 | None = None, *, weld: bool = False) -> int:
@@ -288,21 +289,20 @@ class World:
             raise ValueError(f"{body_a!r} and {body_b!r} are one rigid body already")
         if not self._state.pushed[m.body_link[[a, b]]].any():
             raise ValueError(f"neither {body_a!r} nor {body_b!r} can be pulled: they are fixed or placed")
-        key = next((k for k in range(len(self._state.joined_kind)) if k not in self._ties), None)
+        key = next((k for k, kind in enumerate(self._state.joined_kind) if kind == UNTIED), None)
         if key is None:
             raise ValueError(f"there is room for {len(self._state.joined_kind)} connections at once")
         at = [np.linalg.inv(poses[x]) @ np.array([*point, 1.0]) for x in (a, b)]
         R = poses[a][:3, :3].T @ poses[b][:3, :3]
-        self._ties[key] = (body_a, body_b, at[0][:3], at[1][:3], R, WELDED if weld else TIED)
-        write_ties(self.model, self._state, self._ties)
+        write_tie(self.model, self._state, key, (body_a, body_b, at[0][:3], at[1][:3], R, WELDED if weld else TIED))
+        self._tied[key] = (body_a, body_b)
         return key
 
     def disconnect(self, connection: int) -> None:
         """Undo a `connect`."""
-        if connection not in self._ties:
+        if connection not in np.flatnonzero(self._state.joined_kind):
             raise ValueError(f"there is no connection {connection}")
-        del self._ties[connection]
-        write_ties(self.model, self._state, self._ties)
+        self._state.joined_kind[connection] = UNTIED
 
     # ---- what it says
 
@@ -373,7 +373,7 @@ class World:
         new.state.integer[WRENCHES] = 0
         new.state.ledger[:] = old.state.ledger
         new.contacts.count[LOST] = old.contacts.count[LOST]
-        write_ties(self.model, self._state, self._ties)
+        keep_ties((old_model, old.state), (model, new.state))
 
     def _remembered(self) -> dict[str, np.ndarray]:
         s, r = self._state, self._arrays.rows

@@ -200,6 +200,40 @@ def test_a_ledger_begins_again_with_a_reset():
     assert world.ledger.step == pytest.approx(0.0, abs=1e-2)
 
 
+@pytest.mark.parametrize("back", ["reset", "restore"])
+def test_after_a_way_back_the_connections_are_those_of_then(back):
+    """Those made since are gone for good, those undone since are there, and both can be undone and joined by others."""
+    parts = [pp.models.box(mass=1.0, at=(0.3 * k, 0, 1), name=name) for k, name in enumerate("abc")]
+    world = pp.World(parts, gravity=(0, 0, 0), dt=DT)
+    model = world.model
+
+    def joined() -> list[set[str]]:
+        state, link = world.arrays.state, {int(world.model.arrays.body_link[world.model.body(x)]): x for x in "abc"}
+        return [{link[int(x)] for x in state.joined[2 * k : 2 * k + 2]} for k in np.flatnonzero(state.joined_kind)]
+
+    first = world.connect("a", "b")
+    run, snapshot = Run(Scene("three", "Three", world)), world.snapshot()
+    world.disconnect(first)
+    world.connect("b", "c", weld=True)
+    run.go(10)
+    assert joined() == [{"b", "c"}]
+    run.event(frame.RESET).go(1) if back == "reset" else world.restore(snapshot)
+    assert joined() == [{"a", "b"}]
+    second = world.connect("a", "c")
+    assert joined() == [{"a", "b"}, {"a", "c"}]
+    world.disconnect(first)
+    assert joined() == [{"a", "c"}]
+    with pytest.raises(ValueError, match="no connection"):
+        world.disconnect(first)
+    at = world.arrays.state.joined_at[2 * second : 2 * second + 2].copy()
+    world.add(pp.models.ball(0.1, at=(0, 2, 1), name="other"))
+    assert world.model is not model
+    assert joined() == [{"a", "c"}]
+    assert np.array_equal(world.arrays.state.joined_at[2 * second : 2 * second + 2], at)
+    world.remove("c")
+    assert not world.arrays.state.joined_kind.any()
+
+
 # ---- one way to put a body elsewhere
 
 
@@ -271,6 +305,9 @@ def test_the_bodies_of_a_world_stay_while_a_session_runs_and_nothing_is_lost(cha
     with session:
         with pytest.raises(ValueError, match="session"):
             do()
+        for other in (world.step, lambda: world.place("ball", pp.Transform())):  # the arrays are the servo's
+            with pytest.raises(ValueError, match="a session runs on this world"):
+                other()
         assert world.parts == ("box", "ball")
         assert session.engine.world.arrays.state.q is session.engine.servo.q
         session.wait(0.01)
