@@ -132,8 +132,7 @@ HAND = (
 
 EVENT = (
     Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY or FRICTION"),
-    Field("event_body", "i", (), "of PLACE"),
-    Field("block", "i", (), "of FOLLOW: address of the plan (control/guide_tables.py)"),
+    Field("event_body", "i", (), "of PLACE; of FOLLOW the address of the plan (control/guide_tables.py)"),
     Field("value", "f", (), "of SEEK [s], SPEED, MODE, GRAVITY and FRICTION; of PLACE: 1 if the body is parked"),
     Field("placement", "f", (7,), "of PLACE: position [m] and quaternion (w, x, y, z) in the world"),
 )

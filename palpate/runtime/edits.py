@@ -188,7 +188,7 @@ class Edits:
                                   f"{', '.join(trajectory.names)}")  # fmt: skip
         dt = self.scene.world.dt
         plan = stopped(trajectory.resample(self._alone, dt), dt)
-        self._send(FOLLOW, block=self._guiding().block_of(joined([self._way_to(plan.q[0]), plan])))
+        self._send(FOLLOW, event_body=self._guiding().block_of(joined([self._way_to(plan.q[0]), plan])))
         with self._lock:
             self._frames = Follower(self._engine.frames)
             self._rows = []

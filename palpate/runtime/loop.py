@@ -126,8 +126,8 @@ def take_event(m, s, o, kind, value):
         place(m, s, o, s.event[o.event_body], value != 0.0)
     elif s.guide != 0 and kind == MODE:
         change_mode(load_guide(s.guide)[2], int(value))
-    elif s.guide != 0 and kind == FOLLOW and s.event[o.block] != 0:
-        follow(m, s, s.event[o.block])
+    elif s.guide != 0 and kind == FOLLOW and s.event[o.event_body] != 0:
+        follow(m, s, s.event[o.event_body])
 
 
 @kernel

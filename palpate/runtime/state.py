@@ -170,7 +170,6 @@ class Offsets(NamedTuple):
     energy_J: int
     kind: int
     event_body: int
-    block: int
     value: int
     placement: int
 
