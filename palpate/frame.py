@@ -45,8 +45,8 @@ LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the last good state is shown
 
 # kind of an EVENT.  SEEK [s], SPEED, MODE (of control/modes.py), GRAVITY and FRICTION (times the scene's own) carry a
-# value; PLACE a body, where to put it, and as value whether it is parked there; FOLLOW begins the plan that was put
-# under the guide
+# value; PLACE a body, where to put it, and as value whether it is parked there; FOLLOW the address of a plan, and so is
+# none that a page or a link may send
 PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(1, 12)
 # hold of a HAND: a spring between the held point and the target; a force at that point; a tip at the target that
 # presses on the surface there
@@ -75,6 +75,7 @@ FRAME = (
     Field("edit_stage", "i", (), "of the motion: planned, touched, edited, ended"),
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
     Field("contact_body", "i", ("n_contacts", 2), "the two bodies of each contact, as far as there is room"),
+    Field("parked", "i", ("n_bodies",), "1: the body waits to be added, and takes no part"),
     Field("device_held", "i", ("n_devices",), "body that each device holds, 0: none"),
     Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
     Field("device_buttons", "i", ("n_devices",), "one bit each"),
@@ -131,7 +132,7 @@ HAND = (
 
 EVENT = (
     Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY or FRICTION"),
-    Field("event_body", "i", (), "of PLACE"),
+    Field("event_body", "i", (), "of PLACE; of FOLLOW the address of the plan (control/guide_tables.py)"),
     Field("value", "f", (), "of SEEK [s], SPEED, MODE, GRAVITY and FRICTION; of PLACE: 1 if the body is parked"),
     Field("placement", "f", (7,), "of PLACE: position [m] and quaternion (w, x, y, z) in the world"),
 )

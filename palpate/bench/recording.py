@@ -236,7 +236,7 @@ def run(seconds: float = 5.0, progress: Callable[[str], None] = lambda what: Non
         for case in RECORDED:
             progress(f"a recording of {case.name}")
             row = record_row(case, seconds, folder)
-            with Session(case.build()) as session:
+            with Session(case.build(), shared=True) as session:
                 progress(f"kill -9 of recorders of {case.name}")
                 row["killed"] = kill_rows(session, folder, KILLS)
                 progress(f"frames of {case.name}, as fast as they go")

@@ -17,6 +17,7 @@ from palpate.control.follow import KD, KP, next_gain, reference_acceleration
 from palpate.control.guide_tables import (
     DT_S,
     GAIN,
+    GOAL,
     HAS_COURSE,
     HAS_WALL,
     KEPT,
@@ -40,7 +41,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.inertia import apply_wrenches
 from palpate.dynamics.rnea import motion_forces, project_forces
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import dot, get3
+from palpate.spatial.vectors import dot, get3, part3, put3
 
 LIGHTEST_N = 1.0  # a push below this is none for HOLD's mean
 
@@ -61,6 +62,17 @@ def restart_guide(g):
     g.offset_rate[:] = 0.0
     for k in range(g.v_at.shape[0]):
         g.v_last[k] = g.v[g.v_at[k]]
+
+
+@kernel
+def begin_plan(g, address):
+    """Another plan under the guide, once through, from its beginning; its goal comes with it."""
+    _, goal = load_plan(address)
+    g.plan[0], g.integer[LOOPS] = address, 0
+    put3(g.vector, GOAL, part3(goal.place, 0))
+    for r in range(4):
+        g.goal_turn[r] = goal.place[3 + r]
+    restart_guide(g)
 
 
 @kernel

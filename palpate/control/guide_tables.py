@@ -68,11 +68,19 @@ class Guide(NamedTuple):
     y: Floats1  # (6,) scratch
     number: Floats1
     integer: Ints1
-    plan: Ints1  # (1,) address of a Block of the Plan; replaced between two ticks
+    plan: Ints1  # (1,) address of a Block of the Plan and its Goal; replaced by the tick
 
 
 load_guide = block_loader((ModelArrays, True), (Workspace, False), (Guide, False))
-load_plan = block_loader((Plan, False))
+
+
+class Goal(NamedTuple):
+    """Where a plan leads."""
+
+    place: Floats1  # (7,) position and quaternion of the tool at its end, world
+
+
+load_plan = block_loader((Plan, False), (Goal, False))
 
 
 @dataclass(frozen=True)
@@ -144,7 +152,9 @@ class Guiding:
         )  # fmt: skip
         state.guided[state.tree[np.isin(model.arrays.axis_v, v_at)]] = 1
         self._plans: list[Block] = []  # all there ever were: the servo may still look at one
-        self.replace(plan)
+        self.arrays.plan[0] = self.block_of(plan)
+        goal = self._plans[-1].parts[1].place
+        self.arrays.vector[GOAL], self.arrays.goal_turn[:] = goal[:3], goal[3:]
         self._block = Block(model.arrays, world.arrays.work, self.arrays)
 
     @property
@@ -161,22 +171,22 @@ class Guiding:
     def mode(self) -> int:
         return int(self.arrays.integer[MODE])
 
-    def replace(self, plan: Plan) -> None:
-        """Put another plan under the guide, of the same joints; it begins when the tick is told to (FOLLOW)."""
+    def block_of(self, plan: Plan) -> int:
+        """Address of another plan of the same joints, for the tick to follow (FOLLOW); `plan` is it from now on."""
         k = len(self.arrays.q_at)
         if plan.q.shape[1] != k or len(plan.q) == 0:
             raise ValueError(f"a plan for this scene has rows of {k} joints, this one is {plan.q.shape}")
         table = Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))
         if not all(np.isfinite(x).all() for x in table):
             raise ValueError("the plan holds a NaN or an infinity")
+        goal = Transform()
         if self.editing.tool is not None:
             q = self.world.q.copy()
             q[self.arrays.q_at] = table.q[-1]
             goal = Transform.from_matrix(forward_kinematics(self.world.model, q)[int(self.arrays.integer[TOOL])])
-            self.arrays.vector[GOAL], self.arrays.goal_turn[:] = goal.p, goal.R.wxyz
-        self._plans.append(Block(table))
+        self._plans.append(Block(table, Goal(np.array([*goal.p, *goal.R.wxyz]))))
         self.plan = table
-        self.arrays.plan[0] = self._plans[-1].address  # one word: a tick sees the old plan or the new one
+        return self._plans[-1].address
 
 
 def planned_coordinates(model: Model, n: int, joints: Sequence[str] | None) -> tuple[np.ndarray, np.ndarray]:

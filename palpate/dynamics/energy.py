@@ -1,6 +1,5 @@
 """Energy, momentum and centre of mass, over all trees of a model; true velocities, the drift of each tree put back."""
 
-from palpate.conventions import WORLD
 from palpate.dynamics.inertia import link_mass
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, scale, sub, symmetric_times
@@ -21,7 +20,7 @@ def link_motion(m, w, i):
 def energy(m, v, w):
     """(kinetic, potential) [J]: 1/2 v^T H v with the rotors of `armature`, and -sum m g.c with zero at the origin."""
     kinetic, potential = 0.0, 0.0
-    gravity = (-w.A[WORLD, 3], -w.A[WORLD, 4], -w.A[WORLD, 5])  # as it is now: a session may change it
+    gravity = (m.gravity[0], m.gravity[1], m.gravity[2])
     for i in range(1, m.parent.shape[0]):
         mass, c, u, I, omega = link_motion(m, w, i)
         kinetic += 0.5 * (mass * dot(u, u) + dot(omega, symmetric_times(I, omega)))

@@ -145,7 +145,9 @@ def link_twist(m, w, i, v):
 
 @kernel
 def velocities(m, v, w):
-    """v and what `positions` wrote -> V, A, drift."""
+    """v and what `positions` wrote -> V, A, drift; gravity is an upward acceleration of the world."""
+    for r in range(3):  # every time: a session may change it
+        w.A[WORLD, 3 + r] = -m.gravity[r]
     for i in range(1, m.parent.shape[0]):
         parent = m.parent[i]
         omega, u = get6(w.V, parent)

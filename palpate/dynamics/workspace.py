@@ -61,8 +61,7 @@ def workspace(model: Model) -> Workspace:
         H=zeros((dense, dense)), h=zeros(dense),
         trial=zeros(nq), e=zeros(6), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6), dq=zeros(nv),
     )  # fmt: skip
-    work.R[0, ::4] = 1.0  # the world's own rows, which no kernel writes
-    work.A[0, 3:] = -model.arrays.gravity  # gravity as an upward acceleration of the world
+    work.R[0, ::4] = 1.0  # the world's own row, which no kernel writes
     return work
 
 

@@ -13,8 +13,12 @@ So a packet sent back to its sender is dropped like any other nonsense.  Cheap c
 MAC proves who wrote a packet and that nothing changed; that it is not an old one is the session's and the sequence's
 business (peers.py).  Nothing is secret: whoever listens can read.
 
-In kernels, `words[QUERY_AT.body]` is a field of a packet, and words seen as float64 give the others:
-`floats[QUERY_AT.target + i]`.  Sizes vary only in STATE, where v comes after q: `floats[STATE_AT.q + nq + i]`.
+A QUERY holds the hands as the HAND messages that a servo takes (palpate/frame.py), word for word: whatever a hand of
+a page can do, it can do across a link.  What only the server knows (when a message came, whose energy limits it) is
+written by the server.
+
+In kernels, `words[QUERY_AT.wants]` is a field of a packet, and words seen as float64 give the others:
+`floats[STATE_AT.hand_force + i]`.  Sizes vary only in STATE, where v comes after q: `floats[STATE_AT.q + nq + i]`.
 """
 
 from __future__ import annotations
@@ -25,23 +29,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from palpate.frame import Field, Layout
+from palpate.frame import HAND, HANDS, Field, Layout
 from palpate.jit import entry, kernel
 from palpate.link.keys import PUBLIC_KEY, Key
 from palpate.link.siphash import siphash
 from palpate.model.model import Ints1
 
-MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 1
+MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 2
 HEAD, SESSION, SEQUENCE, TIME_NS, PAYLOAD = range(5)  # words of a packet
 ENVELOPE_WORDS = PAYLOAD + 1  # with the MAC
 LARGEST_WORDS = 184  # 1472 bytes: what Ethernet's 1500 leave for UDP over IPv4
 NAME_WORDS = 8
+HAND_WORDS = Layout(HAND).words
 
 HELLO, WELCOME, QUERY, STATE, BYE = range(1, 6)  # types
 MALFORMED, FORGED = -1, -2  # why a packet is dropped; peers.py has more
 
 WATCH, HOLD = 0, 1  # what a QUERY wants
-NOTHING, PULL, PUSH = 0, 1, 2  # kind of a QUERY's hand
 NOBODY_HOLDS, YOU_HOLD, ANOTHER_HOLDS = 0, 1, 2  # holder in a STATE
 
 FIELDS: dict[int, tuple[Field, ...]] = {
@@ -58,22 +62,14 @@ FIELDS: dict[int, tuple[Field, ...]] = {
     ),
     QUERY: (
         Field("wants", "i", (), "WATCH or HOLD"),
-        Field("kind", "i", (), "NOTHING, PULL or PUSH"),
-        Field("body", "i", (), "body that is pulled or pushed, 0: none"),
         Field("buttons", "i", (), "one bit each"),
         Field("state_seen", "i", (), "sequence of the newest STATE"),
         Field("state_time_ns", "i", (), "its time_ns; before the first STATE, that of the WELCOME [ns]"),
         Field("event_number", "i", (), "of this event; the same until a STATE has seen it"),
         Field("event_kind", "i", (), "as palpate.frame has them, 0: none"),
+        Field("hands", "i", (HANDS, HAND_WORDS), "a HAND of palpate.frame each; session 0: energy does not limit it, "
+              "else energy_J is what this side has granted to the other so far"),
         Field("event_value", "f", (), "of SEEK [s] and SPEED"),
-        Field("at_body", "f", (3,), "the pulled or pushed point in body axes [m]"),
-        Field("target", "f", (3,), "where the hand is, world [m]"),
-        Field("velocity", "f", (3,), "how it moves, world [m/s]: known here, only guessed there when packets are lost"),
-        Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
-        Field("stiffness_N_m", "f", (), "of the spring between hand and point"),
-        Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to the hand; 0: it turns freely"),
-        Field("force", "f", (3,), "force on the body of a PUSH, world [N]"),
-        Field("granted_J", "f", (), "energy that this side has granted to the other so far [J]"),
     ),
     STATE: (
         Field("query_seen", "i", (), "sequence of the newest QUERY of this hand"),
@@ -85,11 +81,12 @@ FIELDS: dict[int, tuple[Field, ...]] = {
         Field("edit_mode", "i", (), "what a touch does to the plan, as in a frame"),
         Field("edit_stage", "i", (), "of the motion, as in a frame"),
         Field("holder", "i", (), "NOBODY_HOLDS, YOU_HOLD or ANOTHER_HOLDS"),
-        Field("hand_body", "i", (), "body that the hand holds, 0: none"),
+        Field("hand_body", "i", (HANDS,), "body that each hand holds, 0: none"),
         Field("event_seen", "i", (), "number of the newest event of this hand"),
         Field("dropped", "i", (3,), "packets of anyone so far that were malformed, forged, replayed"),
+        Field("parked", "i", (), "bit k: the k-th body that can be placed waits to be added"),
         Field("sim_time_s", "f", (), "simulated time [s]"),
-        Field("hand_force", "f", (3,), "force on the body from the hand, world [N]"),
+        Field("hand_force", "f", (HANDS, 3), "force on the body from each hand, world [N]"),
         Field("granted_J", "f", (), "energy that this side has granted to the other so far [J]"),
         Field("q", "f", ("nq",), "coordinates"),
         Field("v", "f", ("nv",), "velocities"),
@@ -119,22 +116,13 @@ class WelcomeOffsets(NamedTuple):
 
 class QueryOffsets(NamedTuple):
     wants: int
-    kind: int
-    body: int
     buttons: int
     state_seen: int
     state_time_ns: int
     event_number: int
     event_kind: int
+    hands: int
     event_value: int
-    at_body: int
-    target: int
-    velocity: int
-    orientation: int
-    stiffness_N_m: int
-    stiffness_Nm_rad: int
-    force: int
-    granted_J: int
 
 
 class StateOffsets(NamedTuple):
@@ -152,6 +140,7 @@ class StateOffsets(NamedTuple):
     hand_body: int
     event_seen: int
     dropped: int
+    parked: int
     sim_time_s: int
     hand_force: int
     granted_J: int

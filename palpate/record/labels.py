@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field, Layout
 
 FIRST = ("time_s", "tick", "wall_ns", "state")  # columns that come first
-DERIVED = ("pose", "lateness", "contact_body", "contact_point", "contact_force")  # long, or follow from the rest
+DERIVED = (
+    "pose",
+    "lateness",
+    "parked",
+    "contact_body",
+    "contact_point",
+    "contact_force",
+)  # long, or follow from the rest
 AXES = ("x", "y", "z")
 ENERGIES = ("kinetic", "potential", "hand")
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
@@ -45,6 +52,8 @@ def labels(layout: Layout, hello: dict[str, Any], field: Field) -> list[str]:
         return [f"counter.{counter}" for counter in hello["counters"]]
     if name == "pose" and 7 * len(hello.get("bodies", ())) == n:
         return [f"pose.{body['name']}.{part}" for body in hello["bodies"] for part in POSE]
+    if name == "parked" and len(hello.get("bodies", ())) == n:
+        return [f"parked.{body['name']}" for body in hello["bodies"]]
     if name == "energy" and n == len(ENERGIES):
         return [f"energy_{part}" for part in ENERGIES]
     owner = next((owner for owner in OWNERS if name.startswith(f"{owner}_")), None)

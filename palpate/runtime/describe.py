@@ -90,6 +90,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
                 "movable": name in placed,
                 "spare": name in scene.spares,
                 "loose": name in loose,
+                "parked": bool(engine.servo.parked[row]),
                 "shapes": [describe_shape(s, meshes) for s in (bodies[name].shapes if name in bodies else ())],
             }
             for row, name in enumerate(model.body_names)

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from palpate.control.clearance import Clearance, clearance
-from palpate.control.guide_tables import LOOPS, Guiding
+from palpate.control.guide_tables import Guiding
 from palpate.control.modes import MODES
 from palpate.control.plan import Plan, joined
 from palpate.control.timing import limits, minimum_jerk_rows, minimum_jerk_seconds, ticks_at_least
@@ -23,28 +23,32 @@ from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.compile import compile
 from palpate.model.model import Floats2, Model
 from palpate.runtime.ring import Follower
-from palpate.runtime.state import NEXT_EVENT, Engine
+from palpate.runtime.state import Engine
 from palpate.scenes.loose import parking
 from palpate.scenes.robots import locked
-from palpate.scenes.scene import LOOSE_PARKED_M, PARKED_M, Scene
+from palpate.scenes.scene import PARKED_M, Scene
 from palpate.spatial.placement import Transform, Vector3
+from palpate.world.build import placing
 
 LONGEST_S = 300.0  # of a motion that is kept; what is older is forgotten
 STILL = 1e-3  # [rad/s, m/s] slower is standing still
 SMOOTH_S = 0.06  # window of `keep`: a hand's blows are softened, its path stays
-PARKED_BELOW_M, PARKED_ABOVE_M = 0.5 * PARKED_M, 0.5 * LOOSE_PARKED_M
 STOP_S = 0.3  # in which a motion that ends moving is brought to rest
 
 
 class Edits:
-    """The plan of one session; `send` writes an event to its servo."""
+    """The plan of one session.
 
-    def __init__(self, scene: Scene, engine: Engine, send: Callable[..., None]) -> None:
-        self.scene, self._engine, self._send = scene, engine, send
+    send     writes an event to its servo, and returns its number
+    pending  whether the servo has not yet taken the event of a number
+    """
+
+    def __init__(self, scene: Scene, engine: Engine, send: Callable[..., int], pending: Callable[[int], bool]) -> None:
+        self.scene, self._engine, self._send, self._pending = scene, engine, send, pending
         self._frames = Follower(engine.frames)
         self._rows: list[np.ndarray] = []  # (n, 1 + 3 k): time, q, v, tau; one array for each look at the ring
         self._lock = threading.Lock()  # the session's watch collects, anybody may ask
-        self._sent: dict[str, tuple[int, float]] = {}  # body: number of the event that places it, and how high
+        self._sent: dict[str, tuple[int, bool]] = {}  # body: number of the event that places it, whether it parks it
 
     # ---- the mode, the surroundings
 
@@ -66,11 +70,9 @@ class Edits:
         parked  it takes no part until it is placed again
         """
         model = self.scene.model
-        joint = model.parent_joint(body)
-        if joint is None or joint.kind != "free":
-            raise ValueError(f"{body!r} cannot be moved: it is fixed or part of a mechanism (make it with placed=True)")
-        self._send(PLACE, float(parked), event_body=model.body(body), placement=[*where.p, *where.R.wxyz])
-        self._sent[body] = self._engine.events.head, where.p[2]
+        placing(model, body, where)  # or it says why not
+        number = self._send(PLACE, float(parked), event_body=model.body(body), placement=[*where.p, *where.R.wxyz])
+        self._sent[body] = number, parked
 
     def add(self, at: Vector3, kind: str = "obstacle") -> str:
         """Put one more obstacle there [m], or a free body of one of the kinds in scene.loose; its name.
@@ -93,7 +95,7 @@ class Edits:
         if name in loose:
             self.place(name, parking(loose.index(name)), parked=True)
         elif name in (*self.scene.spares, *self.scene.obstacles):
-            self.place(name, Transform(p=(0.0, 0.0, PARKED_M)))
+            self.place(name, Transform(p=(0.0, 0.0, PARKED_M)), parked=True)
         else:
             raise ValueError(f"{name!r} is no obstacle of this scene, nor a body that was added")
 
@@ -108,13 +110,10 @@ class Edits:
         return tuple(name for names in self.scene.loose.values() for name in names if self._is_out(name))
 
     def _is_out(self, name: str) -> bool:
-        joint = self.scene.model.parent_joint(name)
-        if joint is None or joint.kind != "free":
-            return True
-        height = float(self._engine.servo.q[self.scene.model.q_index[joint.name].start + 2])
-        number, wanted = self._sent.get(name, (0, height))
-        taken = number < self._engine.servo.integer[NEXT_EVENT]  # else the servo is about to put it there
-        return PARKED_BELOW_M < (height if taken else wanted) < PARKED_ABOVE_M
+        number, parked = self._sent.get(name, (0, False))
+        if number and self._pending(number):  # the servo is about to put it there
+            return not parked
+        return not self._engine.servo.parked[self.scene.model.body(name)]
 
     # ---- what happened
 
@@ -187,14 +186,9 @@ class Edits:
         if tuple(trajectory.names) != self.joints:
             raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}; this one moves "
                                   f"{', '.join(trajectory.names)}")  # fmt: skip
-        guiding, dt = self._guiding(), self.scene.world.dt
-        at = guiding.arrays
+        dt = self.scene.world.dt
         plan = stopped(trajectory.resample(self._alone, dt), dt)
-        guiding.replace(joined([self._way_to(plan.q[0]), plan]))
-        servo = self._engine.servo
-        servo.q_start[at.q_at], servo.v_start[at.v_at] = guiding.plan.q[0], 0.0
-        at.integer[LOOPS] = 0
-        self._send(FOLLOW)
+        self._send(FOLLOW, event_body=self._guiding().block_of(joined([self._way_to(plan.q[0]), plan])))
         with self._lock:
             self._frames = Follower(self._engine.frames)
             self._rows = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.frame import RUNNING
+from palpate.frame import FAULT, RUNNING
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.jit import entry
@@ -36,7 +36,7 @@ from palpate.runtime.relay_kernels import load as load_relay
 from palpate.runtime.relay_kernels import pass_on, take_packet, write_state, write_welcome
 from palpate.runtime.ring import HEAD, Follower
 from palpate.runtime.ring_kernels import copy_message
-from palpate.runtime.state import DT_S, FAULT_AT, STATE, Engine
+from palpate.runtime.state import DT_S, STATE, Engine
 from palpate.runtime.state import load as load_servo
 from palpate.runtime.tick import tick
 from palpate.scenes.scene import Scene
@@ -53,6 +53,7 @@ def simulate_link(server, relay, mirror, begin, ticks):
     hand_m, hand_w, hand_s, hand_o, x, e, c, there, back = load_mirror(mirror)
     for k in range(begin, begin + ticks):
         now = round(1e9 * s.number[DT_S] * k)
+        take_hand(hand_s, hand_o)
         put(there, x.query, write_query(hand_s, hand_o, x, now) // 8, now)
         if x.integer[SILENT] and k % GREET_EVERY == 0:
             put(there, x.query, write_hello(x, now) // 8, now)
@@ -63,9 +64,9 @@ def simulate_link(server, relay, mirror, begin, ticks):
             words = take(there, r.words, now)
         holder, _ = pass_on(r, peers, o, now)
         take_hand(s, o)
-        take_events(m, w, s, o)
+        take_events(m, s, o)
         tick(m, w, s, o, now, True)
-        if s.integer[FAULT_AT] >= 0:
+        if s.integer[STATE] == FAULT:
             return k - begin
         copy_message(r.frames, load_acquire(r.frames, HEAD), r.frame)
         for row in range(SEATS):
@@ -94,8 +95,8 @@ class SimulatedLink:
             Reaching(mirrored.world, device.spec, device.in_tick, reach, real_time=False)  # type: ignore[attr-defined]
             for device, reach in devices
         ]
-        self.server = Engine(scene.world, scene.plan, spec, editing=scene.editing)
-        self.hand = Engine(mirrored.world, None, spec, devices=self.reaching)
+        self.server = Engine(scene.world, scene.plan, spec, editing=scene.editing, parked=scene.spares, shared=False)
+        self.hand = Engine(mirrored.world, None, spec, devices=self.reaching, shared=False)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)
         self.mirroring = Mirroring(mirrored, self.hand, PUBLIC_KEY, None, estimate, there, back, start_ns=0)
         for engine in (self.server, self.hand):

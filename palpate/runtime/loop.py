@@ -4,11 +4,10 @@ Ticks are due at t_0 + k T (absolute, so lateness does not add up).  The loop sl
 rest, and gives up ticks that are more than one period behind instead of chasing them.
 """
 
-import math
-
-from palpate.control.guide import change_mode, restart_guide
-from palpate.control.guide_tables import load_guide
+from palpate.control.guide import begin_plan, change_mode
+from palpate.control.guide_tables import load_guide, load_plan
 from palpate.conventions import WORLD
+from palpate.dynamics.coordinates import put_quaternion
 from palpate.frame import (
     COUNTERS,
     FAULT,
@@ -29,7 +28,6 @@ from palpate.frame import (
 from palpate.haptics.reach_tables import FEELING, RESTING
 from palpate.jit import entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, store_release
-from palpate.model.model import FREE
 from palpate.runtime.ring import HEAD
 from palpate.runtime.ring_kernels import SLOTS, copy_message
 from palpate.runtime.state import (
@@ -52,7 +50,10 @@ from palpate.runtime.state import (
 )  # fmt: skip
 from palpate.runtime.state import LATE as LATE_ROW
 from palpate.runtime.state import SPEED as SPEED_ROW
-from palpate.runtime.tick import LARGEST_SANE, devices, reset, tick
+from palpate.runtime.tick import UNIT, devices, reset, tick
+from palpate.spatial.quaternions import quaternion_matrix, quaternion_product
+from palpate.spatial.vectors import add, part3, part4, put_part, rotate
+from palpate.world.build import FARTHEST_M
 
 LATE, SKIPPED, EVENTS_LOST, WATCHDOGS = (COUNTERS.index(c) for c in ("late", "skipped", "events_lost", "watchdog"))
 IDLE_EVERY = 20  # while paused, one frame in so many periods
@@ -81,12 +82,12 @@ def keep_hand(s, o):
 
 
 @kernel
-def take_events(m, w, s, o):
+def take_events(m, s, o):
     """Every event since the last period, in order; those overwritten before they were taken are counted."""
     newest = load_acquire(s.events, HEAD)
     while s.integer[NEXT_EVENT] <= newest:
         if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
-            take_event(m, w, s, o, s.event[o.kind], s.event_f[o.value])
+            take_event(m, s, o, s.event[o.kind], s.event_f[o.value])
             s.integer[NEXT_EVENT] += 1
         else:
             oldest = max(s.integer[NEXT_EVENT] + 1, newest - s.events[SLOTS] + 2)
@@ -95,7 +96,7 @@ def take_events(m, w, s, o):
 
 
 @kernel
-def take_event(m, w, s, o, kind, value):
+def take_event(m, s, o, kind, value):
     if kind == RESET:
         reset(m, s)
         if s.integer[STATE] == FAULT:
@@ -114,7 +115,7 @@ def take_event(m, w, s, o, kind, value):
     elif kind == GRAVITY and 0.0 <= value <= MOST_TIMES:
         s.number[GRAVITY_TIMES] = value
         for r in range(3):
-            w.A[WORLD, 3 + r] = -value * m.gravity[r]
+            s.gravity[r] = value * s.gravity_own[r]
     elif kind == FRICTION and 0.0 <= value <= MOST_TIMES:
         s.number[FRICTION_TIMES] = value
         T = s.mu_static.shape[0]
@@ -125,35 +126,49 @@ def take_event(m, w, s, o, kind, value):
         place(m, s, o, s.event[o.event_body], value != 0.0)
     elif s.guide != 0 and kind == MODE:
         change_mode(load_guide(s.guide)[2], int(value))
-    elif s.guide != 0 and kind == FOLLOW:
-        restart_guide(load_guide(s.guide)[2])
+    elif s.guide != 0 and kind == FOLLOW and s.event[o.event_body] != 0:
+        follow(m, s, s.event[o.event_body])
 
 
 @kernel
 def place(m, s, o, body, parked):
-    """Put a body that is free, and a tree by itself, somewhere else, at rest; a reset finds it there.
+    """Put a body that may be placed (world/build.py says which) somewhere else, at rest; a reset finds it there.
 
     parked  it takes no part and stays there, as what is made with placed=True does
     """
-    if not 0 < body < m.body_link.shape[0]:
+    if not 0 < body < s.placeable.shape[0] or s.placeable[body] == WORLD:
         return
-    link = m.body_link[body]
-    if link == WORLD or m.kind[link] != FREE or m.parent[link] != WORLD:
+    link, at = s.placeable[body], o.placement
+    p, x = part3(s.event_f, at), part4(s.event_f, at + 3)
+    length = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
+    if not (abs(length - 1.0) < UNIT and max(abs(p[0]), abs(p[1]), abs(p[2])) <= FARTHEST_M):  # so a NaN is refused too
         return
-    at, n, j = o.placement, m.q_begin[link], m.axis_v[m.axis_begin[link]]
-    length = 0.0
+    around = s.place_around[body]  # q = before o X o after
+    R = quaternion_matrix(x[0], x[1], x[2], x[3])
+    B = quaternion_matrix(around[3], around[4], around[5], around[6])
+    p = add(part3(around, 0), rotate(B, add(p, rotate(R, part3(around, 7)))))
+    x = quaternion_product(quaternion_product(part4(around, 3), x), part4(around, 10))
+    n, j = m.q_begin[link], m.axis_v[m.axis_begin[link]]
+    put_part(s.q, n, p)
+    put_quaternion(s.q, n + 3, x)
     for r in range(7):
-        if not abs(s.event_f[at + r]) <= LARGEST_SANE:
-            return
-        length += s.event_f[at + r] ** 2 if r >= 3 else 0.0
-    if abs(length - 1.0) > 1e-3:
-        return
-    for r in range(7):
-        s.q[n + r] = s.event_f[at + r] if r < 3 else s.event_f[at + r] / math.sqrt(length)
         s.q_start[n + r] = s.q[n + r]
     for r in range(6):
         s.v[j + r], s.v_start[j + r] = 0.0, 0.0
-    s.pushed[link] = WORLD if parked or m.mass[link] == 0.0 else link  # what is made with placed=True has no mass
+    s.pushed[link] = WORLD if parked else s.pushed_own[link]
+    s.pushed_start[link], s.parked[body] = s.pushed[link], parked
+
+
+@kernel
+def follow(m, s, plan):
+    """Another plan under the guide, from its beginning; a reset finds it there.  Before the first tick that is now."""
+    g = load_guide(s.guide)[2]
+    begin_plan(g, plan)
+    p = load_plan(plan)[0]
+    for k in range(g.q_at.shape[0]):
+        s.q_start[g.q_at[k]], s.v_start[g.v_at[k]] = p.q[0, k], p.v[0, k]
+    if s.integer[TICK] == 0:
+        reset(m, s)
 
 
 @kernel
@@ -224,7 +239,7 @@ def servo_loop(address, most):
         begin_period(s, due, before, now, periods)
         before = now
         take_hand(s, o)
-        take_events(m, w, s, o)
+        take_events(m, s, o)
         ticks, moving = ticks_due(s, periods)
         for _ in range(ticks):
             tick(m, w, s, o, now, moving and s.integer[STATE] != FAULT)
@@ -250,7 +265,7 @@ def simulate(address, ticks, hands):
     """
     m, w, s, o = load(address)
     for k in range(ticks):
-        take_events(m, w, s, o)
+        take_events(m, s, o)
         now = round(1e9 * s.number[DT_S] * s.integer[TICK])
         if hands.shape[0]:
             for i in range(s.message.shape[0]):

@@ -64,7 +64,8 @@ class Mirroring:
             lengths=packet_lengths(nq, nv, FOR_HAND), lengths_out=packet_lengths(nq, nv), words=words,
             words_f=words.view(np.float64), raw=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), query=query,
             query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv),
-            round_trips=zeros(round_trips, dtype=np.int64), integer=integer,
+            round_trips=zeros(round_trips, dtype=np.int64),
+            placeable=np.flatnonzero(engine.servo.placeable), integer=integer,
         )  # fmt: skip
         self.there, self.back = (open_queue(x or Impairments(), start_ns) for x in (there, back))
         self.estimate, self.clock = open_estimate(model, estimate), open_clock()

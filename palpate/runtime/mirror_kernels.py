@@ -17,8 +17,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from palpate.conventions import WORLD
+from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.workspace import Workspace
-from palpate.frame import COUNTERS, RUNNING
+from palpate.frame import COUNTERS, HANDS, PRESS, PULL, PUSH, RUNNING
+from palpate.haptics.press import depth_of, touched_point
 from palpate.haptics.reach_tables import (
     AT_BODY,
     CUT,
@@ -49,12 +51,10 @@ from palpate.link.estimate import NOTED, Estimate, estimate, forget_states, note
 from palpate.link.impair import Queue, next_due_ns, put, take
 from palpate.link.sockets import receive, send, wait_readable
 from palpate.link.wire import (
+    HAND_WORDS,
     HELLO,
     HELLO_AT,
     HOLD,
-    NOTHING,
-    PULL,
-    PUSH,
     QUERY,
     QUERY_AT,
     SEQUENCE,
@@ -76,6 +76,7 @@ from palpate.runtime.ring_kernels import copy_message
 from palpate.runtime.state import (
     EDIT_MODE,
     EDIT_STAGE,
+    LINKED_HAND,
     NEXT_EVENT,
     PERIOD_NS,
     STOP,
@@ -87,7 +88,7 @@ from palpate.runtime.state import (
 from palpate.runtime.state import STATE as SERVO_STATE
 from palpate.runtime.tick import STALE_NS, devices
 from palpate.spatial.quaternions import quaternion_product
-from palpate.spatial.vectors import add, get3, part4, put_part
+from palpate.spatial.vectors import add, get3, part3, part4, put3, put_part, rotate
 from palpate.world.step import begin_step, free_motion
 
 GREET_EVERY = 100  # ticks, while the other end is silent
@@ -116,6 +117,7 @@ class Mirror(NamedTuple):
     q: Floats1  # (nq,) of a STATE
     v: Floats1  # (nv,)
     round_trips: Ints1  # (n,) of the first n exchanges [ns], for the bench; usually empty
+    placeable: Ints1  # (n,) bodies that can be placed
     integer: Ints1
 
 
@@ -178,9 +180,13 @@ def take_state(m, s, x, e, c, n, now):
     x.integer[EVENT_SEEN] = max(x.integer[EVENT_SEEN], x.words[STATE_AT.event_seen])  # it may have forgotten us
     s.integer[TICK], s.integer[SERVO_STATE] = x.words[STATE_AT.tick], x.words[STATE_AT.state]
     s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
-    s.held[0], s.number[TIME_S] = x.words[STATE_AT.hand_body], x.words_f[STATE_AT.sim_time_s]
-    for r in range(3):
-        s.hand_force[0, r] = x.words_f[STATE_AT.hand_force + r]
+    s.number[TIME_S] = x.words_f[STATE_AT.sim_time_s]
+    for k in range(HANDS):
+        s.held[k] = x.words[STATE_AT.hand_body + k]
+        for r in range(3):
+            s.hand_force[k, r] = x.words_f[STATE_AT.hand_force + 3 * k + r]
+    for k in range(min(x.placeable.shape[0], 62)):
+        s.parked[x.placeable[k]] = x.words[STATE_AT.parked] >> k & 1
     for k in range(s.devices.shape[0]):
         load_head(s.devices[k])[0].number[ENERGY_J] = x.words_f[STATE_AT.granted_J]
     return True
@@ -244,42 +250,40 @@ def await_state(m, s, x, e, c, there, back, now):
 
 
 @kernel
-def write_device(x, a):
-    """What a device does to a body; whether it does anything."""
-    f = x.query_f
-    x.query[QUERY_AT.body] = a.integer[HELD] if a.integer[HELD] != WORLD else a.integer[TOUCHED]
-    if x.query[QUERY_AT.body] == WORLD:
-        return False
-    put_part(f, QUERY_AT.at_body, get3(a.vector, AT_BODY))
-    f[QUERY_AT.granted_J] = a.number[GRANTED_J] if a.integer[PASSIVITY] == TANK else -1.0  # -1: not limited
-    if a.integer[HELD] == WORLD:
-        x.query[QUERY_AT.kind] = PUSH
-        put_part(f, QUERY_AT.force, get3(a.vector, PUSHING))
-        return True
-    x.query[QUERY_AT.kind] = PULL
-    put_part(f, QUERY_AT.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
-    put_part(f, QUERY_AT.velocity, get3(a.vector, HIP_VELOCITY))
-    put_part(f, QUERY_AT.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
-    f[QUERY_AT.stiffness_N_m] = a.number[STIFFNESS_N_M]
-    f[QUERY_AT.stiffness_Nm_rad] = a.number[STIFFNESS_NM_RAD]
-    return True
+def write_hands(s, o, x, now):
+    """What the page's hands do, as they said it, unlimited by energy: they feel nothing.  Whether they do anything."""
+    acts = False
+    for k in range(HANDS):
+        at, to = k * HAND_WORDS, QUERY_AT.hands + k * HAND_WORDS
+        if s.hand[at + o.body] > WORLD and now - s.hand[at + o.sent_ns] <= STALE_NS:
+            for i in range(HAND_WORDS):
+                x.query[to + i] = s.hand[at + i]
+            x.query[to + o.session] = 0
+            acts = True
+    return acts
 
 
 @kernel
-def write_pointer(s, o, x, now):
-    """What the page's pointer does; whether it does anything.  It feels nothing, and is not limited by energy."""
-    f = x.query_f
-    if s.hand[o.body] <= WORLD or now - s.hand[o.sent_ns] > STALE_NS:
+def write_device(o, x, a):
+    """What a device does to a body, as hand LINKED_HAND, if the page's is open; whether it does anything."""
+    f, at = x.query_f, QUERY_AT.hands + LINKED_HAND * HAND_WORDS
+    body = a.integer[HELD] if a.integer[HELD] != WORLD else a.integer[TOUCHED]
+    if body == WORLD or x.query[at + o.body] != WORLD:
         return False
-    x.query[QUERY_AT.kind], x.query[QUERY_AT.body] = PULL, s.hand[o.body]
-    for r in range(3):
-        f[QUERY_AT.at_body + r] = s.hand_f[o.at_body + r]
-        f[QUERY_AT.target + r] = s.hand_target[0, r] = s.hand_f[o.target + r]
-    for r in range(4):
-        f[QUERY_AT.orientation + r] = s.hand_f[o.orientation + r]
-    f[QUERY_AT.stiffness_N_m] = s.hand_f[o.stiffness_N_m]
-    f[QUERY_AT.stiffness_Nm_rad] = s.hand_f[o.stiffness_Nm_rad]
-    f[QUERY_AT.granted_J] = -1.0
+    x.query[at + o.body] = body
+    put_part(f, at + o.at_body, get3(a.vector, AT_BODY))
+    if a.integer[PASSIVITY] == TANK:
+        x.query[at + o.session], f[at + o.energy_J] = 1, a.number[GRANTED_J]
+    if a.integer[HELD] == WORLD:
+        x.query[at + o.hold] = PUSH
+        put_part(f, at + o.force, get3(a.vector, PUSHING))
+        return True
+    x.query[at + o.hold] = PULL
+    put_part(f, at + o.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
+    put_part(f, at + o.velocity, get3(a.vector, HIP_VELOCITY))
+    put_part(f, at + o.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
+    f[at + o.stiffness_N_m] = a.number[STIFFNESS_N_M]
+    f[at + o.stiffness_Nm_rad] = a.number[STIFFNESS_NM_RAD]
     return True
 
 
@@ -303,12 +307,10 @@ def write_query(s, o, x, now):
     """QUERY; its length in bytes."""
     for i in range(x.query.shape[0]):
         x.query[i] = 0
-    acts = write_pointer(s, o, x, now)
-    if not acts and s.devices.shape[0] > 0:
-        acts = write_device(x, load_head(s.devices[0])[0])
+    acts = write_hands(s, o, x, now)
+    if s.devices.shape[0] > 0:
+        acts = write_device(o, x, load_head(s.devices[0])[0]) or acts
     x.query[QUERY_AT.wants] = HOLD if acts and x.integer[MAY_HOLD] else WATCH
-    if not acts:
-        x.query[QUERY_AT.kind] = NOTHING
     x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.integer[SEEN], x.integer[SEEN_TIME_NS]
     write_event(s, o, x)
     x.integer[SENT] += 1
@@ -327,6 +329,25 @@ def write_hello(x, now):
 
 
 @kernel
+def show_hands(m, w, s, o, x):
+    """Where the hands that hold something are, and the points they hold, as far as this side knows: for the frame."""
+    for k in range(HANDS):
+        at = QUERY_AT.hands + k * HAND_WORDS
+        body = x.query[at + o.body]
+        if not WORLD < body < m.body_link.shape[0] or body != s.held[k]:
+            continue
+        _, _, point, _, _ = point_motion(m, w, body, part3(x.query_f, at + o.at_body))
+        target = point if x.query[at + o.hold] == PUSH else part3(x.query_f, at + o.target)
+        if x.query[at + o.hold] == PRESS:
+            R, _ = body_frame(m, w, body)
+            normal = rotate(R, part3(x.query_f, at + o.normal))
+            depth = depth_of(normal, point, target)
+            point = touched_point(normal, target, depth) if depth > 0.0 else point
+        put3(s.hand_point, k, point)
+        put3(s.hand_target, k, target)
+
+
+@kernel
 def show_mirror(m, w, s, o, x, e, new, now):
     """Estimate, touch, and publish."""
     s.counters[LINK_STALE] += not new
@@ -340,6 +361,7 @@ def show_mirror(m, w, s, o, x, e, new, now):
     for k in range(s.devices.shape[0]):
         if was_silent and not silent:
             load_head(s.devices[k])[0].integer[ENGAGE] = 1
+    show_hands(m, w, s, o, x)
     known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
     devices(s, now, CUT if silent else FEELING if known and s.integer[SERVO_STATE] == RUNNING else RESTING)
     publish(m, w, s, o, now)

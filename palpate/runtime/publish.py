@@ -76,6 +76,7 @@ def publish(m, w, s, o, now_ns):
         words[at + o.hand_kind + k] = s.hand[message + o.hold] if held else 0
         floats[at + o.hand_age_s + k] = 1e-9 * (now_ns - s.hand[message + o.sent_ns]) if held else 0.0
     put_contacts(s, o, words, floats, at)
+    put_words(words, at + o.parked, s.parked)
     floats[at + o.granted_J] = s.tank_energy[GRANTED]
     for k in range(s.devices.shape[0]):
         put_device(s, o, k, words, floats, at)

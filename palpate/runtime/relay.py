@@ -16,8 +16,19 @@ from palpate.link.keys import Key
 from palpate.link.peers import COUNTERS, NOBODY, SEATS, new_peers
 from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
 from palpate.link.wire import FIELDS, FOR_SERVER, LARGEST_WORDS, PAYLOAD, WELCOME, name_words, packet_lengths
-from palpate.runtime.relay_kernels import ANSWERED, HOLDER_BEFORE, NQ, NV, RECEIVED, STOP, Relay, relay_loop
-from palpate.runtime.state import Engine
+from palpate.runtime.relay_kernels import (
+    ANSWERED,
+    EVENT_PASSED,
+    HOLDER_BEFORE,
+    NQ,
+    NV,
+    RECEIVED,
+    STOP,
+    Relay,
+    relay_loop,
+)  # fmt: skip
+from palpate.runtime.ring import Ring
+from palpate.runtime.state import EVENT_SLOTS, HAND_SLOTS, NEXT_EVENT, Engine
 from palpate.scenes.scene import Scene
 
 PRIORITY = 79  # the servo has 80
@@ -27,25 +38,31 @@ class Relaying:
     """A link's server beside a servo: listens between `start` and `stop`.
 
     listening  its socket, None: packets are moved by whoever runs it (linked.py)
+
+    It alone writes the servo's hands and events; what this side's program has to say goes into own_hands, own_events.
     """
 
     def __init__(self, scene: Scene, engine: Engine, key: Key, listening: socket.socket | None) -> None:
         nq, nv, zeros = scene.model.nq, scene.model.nv, np.zeros
         lengths = packet_lengths(nq, nv)
-        self.socket = listening
+        self.socket, self._engine = listening, engine
         handle = zeros(HANDLE_WORDS, dtype=np.int64) if listening is None else handle_of(listening)
         answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.frame_layout.words, dtype=np.int64)
         welcome = zeros(int(lengths[WELCOME]), dtype=np.int64)
         welcome[PAYLOAD:-1] = _welcome(scene, engine)
-        integer = zeros(10, dtype=np.int64)
+        integer = zeros(12, dtype=np.int64)
         integer[HOLDER_BEFORE], integer[NQ], integer[NV] = NOBODY, nq, nv
         self.peers = new_peers()
+        self.own_hands = Ring.create(HAND_SLOTS, engine.hand_layout.words, shared=False)
+        self.own_events = Ring.create(EVENT_SLOTS, engine.event_layout.words, shared=False)
         self.arrays = Relay(
             handle=handle, key=key.words, lengths_in=packet_lengths(nq, nv, FOR_SERVER),
             lengths_out=lengths, words=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), answer=answer,
             answer_f=answer.view(np.float64), welcome=welcome, frame=frame, frame_f=frame.view(np.float64),
             frames=engine.frames.memory, hands=engine.hands.memory, hands_f=engine.hands.memory.view(np.float64),
             events=engine.events.memory, events_f=engine.events.memory.view(np.float64),
+            own_hands=self.own_hands.memory, own_events=self.own_events.memory,
+            placeable=np.flatnonzero(engine.servo.placeable),
             due=zeros(SEATS, dtype=np.int64), arrived_ns=zeros(SEATS, dtype=np.int64),
             session=zeros(SEATS, dtype=np.int64), event_seen=zeros(SEATS, dtype=np.int64),
             spent_J=zeros(SEATS), given_J=zeros(SEATS), told_J=zeros(SEATS),
@@ -73,6 +90,11 @@ class Relaying:
             self._thread.join()
         if self.socket is not None:
             self.socket.close()
+
+    def is_pending(self, number: int) -> bool:
+        """Whether the servo has not yet taken that message of own_events."""
+        passed, newest = self.arrays.integer[EVENT_PASSED] >= number, self._engine.events.head
+        return not passed or bool(newest >= self._engine.servo.integer[NEXT_EVENT])
 
     def counts(self) -> dict[str, int]:
         """Packets dropped and why, rows taken away, times the hand was passed on; packets received and answered."""

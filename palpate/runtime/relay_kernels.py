@@ -15,9 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from palpate.frame import MODE, PAUSE, PLAY, RESET, SPEED, STEP
-from palpate.frame import PULL as PULL_HAND
-from palpate.frame import PUSH as PUSH_HAND
+from palpate.frame import HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
 from palpate.jit import block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.peers import (
@@ -35,11 +33,10 @@ from palpate.link.sockets import receive, send_to, wait_readable
 from palpate.link.wire import (
     ANOTHER_HOLDS,
     BYE,
+    HAND_WORDS,
     HELLO,
     HELLO_AT,
     NOBODY_HOLDS,
-    NOTHING,
-    PUSH,
     QUERY,
     QUERY_AT,
     QUERY_WORDS,
@@ -55,13 +52,14 @@ from palpate.link.wire import (
 )  # fmt: skip
 from palpate.model.model import Floats1, Ints1
 from palpate.runtime.ring import HEAD
-from palpate.runtime.ring_kernels import begin_write, copy_message, end_write
-from palpate.runtime.state import Offsets
+from palpate.runtime.ring_kernels import SLOTS, begin_write, copy_message, copy_part, end_write
+from palpate.runtime.state import LINKED_HAND, Offsets
 
 PATIENCE_NS = 1_000_000  # between two looks at who holds the hand, when nothing arrives
 MOST_AT_ONCE = 4096  # packets in one draining: then peers are answered, whatever else comes
 # rows of Relay.integer
-STOP, SEQUENCE_SENT, HOLDER_BEFORE, NQ, NV, RECEIVED, ANSWERED, ACCOUNT, ACCOUNT_OF, ACCOUNT_NS = range(10)
+(STOP, SEQUENCE_SENT, HOLDER_BEFORE, NQ, NV, RECEIVED, ANSWERED, ACCOUNT, ACCOUNT_OF, ACCOUNT_NS, HAND_PASSED,
+ EVENT_PASSED) = range(12)  # fmt: skip
 
 
 class Relay(NamedTuple):
@@ -79,10 +77,13 @@ class Relay(NamedTuple):
     frame: Ints1  # the newest frame, and
     frame_f: Floats1  # the same words as floats
     frames: Ints1  # the rings' memory
-    hands: Ints1
+    hands: Ints1  # of this ring and
     hands_f: Floats1
-    events: Ints1
+    events: Ints1  # of this one the thread is the only writer:
     events_f: Floats1
+    own_hands: Ints1  # what this side's program says comes through rings of its own, and is passed on, too
+    own_events: Ints1
+    placeable: Ints1  # (n,) bodies that can be placed
     due: Ints1  # (SEATS,) 1: to be answered
     arrived_ns: Ints1  # (SEATS,) when the newest query came
     session: Ints1  # (SEATS,) whose
@@ -148,46 +149,47 @@ def is_allowed(kind):
 
 
 @kernel
-def account(r, peers, row, now):
+def account(r, peers, row, granted_J, now):
     """The number of this hand's account at the servo, never 0: a new one if another hand's was the last."""
     if r.integer[ACCOUNT_OF] != peers.session[row]:
         r.integer[ACCOUNT_OF], r.integer[ACCOUNT_NS] = peers.session[row], now + PATIENCE_NS
         r.integer[ACCOUNT] += 1
-        r.spent_J[row] = peers.query_f[row * QUERY_WORDS + QUERY_AT.granted_J]
+        r.spent_J[row] = granted_J
         r.given_J[row] = r.told_J[row]
     return r.integer[ACCOUNT]
 
 
 @kernel
-def pass_hand(r, peers, o, holder, now):
-    """The holder's newest query as the servo's hand; an open hand once when nobody holds it any more."""
+def pass_hands(r, peers, o, holder, now):
+    """The hands of the holder's newest query as the servo's; open hands once when nobody holds them any more."""
     if holder == NOBODY and r.integer[HOLDER_BEFORE] == NOBODY:
         return
-    at = begin_write(r.hands)
-    for i in range(at, at + r.hands[2]):
-        r.hands[i] = 0
-    r.hands[at + o.sent_ns] = now
-    if holder != NOBODY:
-        q = holder * QUERY_WORDS
-        x, f, out = peers.query, peers.query_f, r.hands_f
-        r.hands[at + o.sent_ns] = r.arrived_ns[holder]
-        if x[q + QUERY_AT.kind] != NOTHING:
-            r.hands[at + o.body] = x[q + QUERY_AT.body]
-            r.hands[at + o.hold] = PUSH_HAND if x[q + QUERY_AT.kind] == PUSH else PULL_HAND
-        limited = f[q + QUERY_AT.granted_J] >= 0.0  # a hand that feels nothing says so with less
-        r.hands[at + o.session] = account(r, peers, holder, now) if limited else 0
-        for i in range(3):
-            out[at + o.at_body + i] = f[q + QUERY_AT.at_body + i]
-            out[at + o.target + i] = f[q + QUERY_AT.target + i]
-            out[at + o.velocity + i] = f[q + QUERY_AT.velocity + i]
-            out[at + o.force + i] = f[q + QUERY_AT.force + i]
-        for i in range(4):
-            out[at + o.orientation + i] = f[q + QUERY_AT.orientation + i]
-        out[at + o.stiffness_N_m] = f[q + QUERY_AT.stiffness_N_m]
-        out[at + o.stiffness_Nm_rad] = f[q + QUERY_AT.stiffness_Nm_rad]
-        out[at + o.energy_J] = f[q + QUERY_AT.granted_J] - r.spent_J[holder] if limited else 0.0
-    end_write(r.hands)
+    for k in range(HANDS):
+        at, out = begin_write(r.hands), r.hands_f
+        for i in range(HAND_WORDS):
+            r.hands[at + i] = 0
+        r.hands[at + o.hand], r.hands[at + o.sent_ns] = k, now
+        if holder != NOBODY:
+            q = holder * QUERY_WORDS + QUERY_AT.hands + k * HAND_WORDS
+            limited = k == LINKED_HAND and peers.query[q + o.session] != 0 and peers.query[q + o.hold] != PRESS
+            for i in range(HAND_WORDS):
+                r.hands[at + i] = peers.query[q + i]
+            granted_J = peers.query_f[q + o.energy_J]
+            r.hands[at + o.hand], r.hands[at + o.sent_ns] = k, r.arrived_ns[holder]
+            r.hands[at + o.session] = account(r, peers, holder, granted_J, now) if limited else 0
+            out[at + o.energy_J] = granted_J - r.spent_J[holder] if limited else 0.0
+        end_write(r.hands)
     r.integer[HOLDER_BEFORE] = holder
+
+
+@kernel
+def pass_own(ring, own, passed):
+    """What this side's program wrote since, into the servo's ring; how much that is by now."""
+    newest = load_acquire(own, HEAD)
+    for number in range(max(passed + 1, newest - own[SLOTS] + 2), newest + 1):
+        if copy_part(own, number, ring, begin_write(ring)):  # else it was overwritten meanwhile
+            end_write(ring)
+    return newest
 
 
 @kernel
@@ -208,6 +210,15 @@ def pass_event(r, peers, o, row, holder):
 
 
 @kernel
+def parked_bits(r, o):
+    """Of a STATE, from those of the frame: bodies that can be placed have seven coordinates each, so all fit."""
+    bits = 0
+    for k in range(min(r.placeable.shape[0], 62)):
+        bits |= r.frame[o.parked + r.placeable[k]] << k
+    return bits
+
+
+@kernel
 def write_state(r, peers, o, row, holder, now):
     """STATE: the newest frame, and what was heard of this peer.  Its length in bytes."""
     x, f = r.answer, r.answer_f
@@ -218,9 +229,12 @@ def write_state(r, peers, o, row, holder, now):
     x[STATE_AT.tick], x[STATE_AT.state] = r.frame[o.tick], r.frame[o.state]
     x[STATE_AT.edit_mode], x[STATE_AT.edit_stage] = r.frame[o.edit_mode], r.frame[o.edit_stage]
     x[STATE_AT.holder] = YOU_HOLD if holder == row else NOBODY_HOLDS if holder == NOBODY else ANOTHER_HOLDS
-    x[STATE_AT.hand_body], x[STATE_AT.event_seen] = r.frame[o.hand_body], r.event_seen[row]
+    x[STATE_AT.event_seen], x[STATE_AT.parked] = r.event_seen[row], parked_bits(r, o)
     for i in range(3):
         x[STATE_AT.dropped + i] = peers.counters[i]
+    for k in range(HANDS):
+        x[STATE_AT.hand_body + k] = r.frame[o.hand_body + k]
+    for i in range(3 * HANDS):
         f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
     f[STATE_AT.sim_time_s] = r.frame_f[o.time_s]
     held = r.frame[o.hand_body] != 0 and r.frame[o.wall_ns] > r.integer[ACCOUNT_NS]  # before, its tank was another's
@@ -241,9 +255,11 @@ def write_state(r, peers, o, row, holder, now):
 @kernel
 def pass_on(r, peers, o, now):
     """(who holds the hand, a row or NOBODY; whether there is a frame to answer with); passes on hand and events."""
+    r.integer[HAND_PASSED] = pass_own(r.hands, r.own_hands, r.integer[HAND_PASSED])
+    r.integer[EVENT_PASSED] = pass_own(r.events, r.own_events, r.integer[EVENT_PASSED])
     holder = choose_holder(peers, now)
     if holder == NOBODY or r.due[holder] or holder != r.integer[HOLDER_BEFORE]:
-        pass_hand(r, peers, o, holder, now)
+        pass_hands(r, peers, o, holder, now)
     for row in range(SEATS):
         if r.due[row]:
             pass_event(r, peers, o, row, holder)

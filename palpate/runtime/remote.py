@@ -49,6 +49,10 @@ class Serving(Session):
         super().__init__(scene, record=record, fifo=fifo, say=say)
         self.socket = bind(host, port)
         self.relaying = Relaying(scene, self.engine, key, self.socket)
+        self._hands_in, self._events_in = self.relaying.own_hands, self.relaying.own_events
+
+    def _is_pending(self, number: int) -> bool:
+        return self.relaying.is_pending(number)
 
     @property
     def port(self) -> int:

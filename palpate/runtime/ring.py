@@ -17,7 +17,9 @@ import contextlib
 import mmap
 import os
 import sys
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -28,18 +30,24 @@ HEAD, HEADER_WORDS = 3, 8
 class Ring:
     """One ring in shared memory, seen from Python."""
 
-    def __init__(self, fd: int) -> None:
-        self.fd = fd
-        self._map = mmap.mmap(fd, 0)
+    def __init__(self, fd: int, private: mmap.mmap | None = None) -> None:
+        self.fd = fd  # -1: the memory is this process's own
+        self._map = mmap.mmap(fd, 0) if private is None else private
         self.memory: np.ndarray = np.frombuffer(self._map, dtype=np.int64)
         if self.memory[0] != MAGIC:
             raise ValueError("this is not a ring of this version of palpate")
         self.slots, self.words = int(self.memory[1]), int(self.memory[2])
+        self._close: Callable[[], object] = partial(os.close, fd) if fd >= 0 else lambda: None
 
     @classmethod
-    def create(cls, slots: int, words: int) -> Ring:
-        """A new ring of `slots` messages of `words` words."""
+    def create(cls, slots: int, words: int, shared: bool = True) -> Ring:
+        """A new ring of `slots` messages of `words` words; shared: with other processes, by its file descriptor."""
         size = 8 * (HEADER_WORDS + slots * (1 + words))
+        header = np.array([MAGIC, slots, words], dtype=np.int64).tobytes()
+        if not shared:
+            own = mmap.mmap(-1, size)
+            own[:24] = header
+            return cls(-1, own)
         if sys.platform == "linux":
             fd = os.memfd_create("palpate", 0)
         else:  # no memfd: an unlinked temporary file behaves the same
@@ -49,8 +57,10 @@ class Ring:
                 fd = os.dup(file.fileno())
         os.ftruncate(fd, size)
         with mmap.mmap(fd, size) as memory:
-            memory[:24] = np.array([MAGIC, slots, words], dtype=np.int64).tobytes()
-        return cls(fd)
+            memory[:24] = header
+        ring = cls(fd)
+        ring._close = weakref.finalize(ring, os.close, fd)  # also if nobody closes it
+        return ring
 
     @property
     def head(self) -> int:
@@ -94,13 +104,13 @@ class Ring:
         self.memory = np.empty(0, dtype=np.int64)
         with contextlib.suppress(BufferError):  # someone still holds a view; it goes with the view
             self._map.close()
-        os.close(self.fd)
+        self._close()
 
 
 @contextlib.contextmanager
 def _alone(fd: int) -> Iterator[None]:
     """No other process is inside: page and session both write events.  Ends with the process, however that ends."""
-    if sys.platform != "linux":
+    if sys.platform != "linux" or fd < 0:
         yield
         return
     import fcntl

@@ -36,10 +36,16 @@ def end_write(memory):
 @kernel
 def copy_message(memory, number, out):
     """Message `number` into out (words,); False if it is not there or was overwritten meanwhile."""
+    return copy_part(memory, number, out, 0)
+
+
+@kernel
+def copy_part(memory, number, out, begin):
+    """The same into out[begin:]."""
     at = slot_of(memory, number)
     if load_acquire(memory, at) != number:
         return False
     for i in range(memory[WORDS]):
-        out[i] = memory[at + 1 + i]
+        out[begin + i] = memory[at + 1 + i]
     fence()
     return load_acquire(memory, at) == number

@@ -7,7 +7,6 @@ started again; if the recorder dies the session goes on and says so; if this pro
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 import time
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.conventions import WORLD
 from palpate.frame import COUNTERS, FAULT, HANDS, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox
 from palpate.haptics.devices.pointer import Pointer
@@ -25,12 +23,13 @@ from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach_tables import REAL_TIME
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
+from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.edits import Edits
 from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.meshes import MeshFiles
+from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark, why_it_ended
 from palpate.runtime.report import SessionReport as SessionReport
-from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
+from palpate.runtime.state import HEARTBEAT_NS, NEXT_EVENT, SPIN_NS, STATE, STOP, WATCHDOG, Engine
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 
@@ -55,9 +54,11 @@ class Session:
     certificate  files of a certificate and its key: the page comes by https
     token        of a page that others can reach, so that another session's pages find this one; made if empty
     may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
+    shared       other processes than page and recorder will read the rings of `engine`
 
-    A reset goes back to the start of the scene and keeps the settings: speed, gravity, friction, what a touch does to
-    the plan.  The end of the session gives the world its own gravity and friction back.
+    A reset goes back to the start, the world as it was when the session began, all of it but for bodies that were
+    placed and plans that were put since; it keeps the settings: speed, gravity, friction, what a touch does to the
+    plan.  The end of the session gives the world its own gravity and friction back.
     """
 
     def __init__(
@@ -74,24 +75,27 @@ class Session:
         certificate: tuple[Path, Path] | None = None,
         token: str = "",
         may_leave: bool = False,
+        shared: bool = False,
     ) -> None:
         self.scene, self.say = scene, say
         self._devices = [device for device, _ in devices]
         self._mailboxes: list[Mailbox] = []
         self.reaching = [self._reaching(device, reach) for device, reach in devices]
         self.engine = Engine(
-            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing
-        )
-        self.edit = Edits(scene, self.engine, self._event)
+            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing,
+            parked=scene.spares, shared=shared or page or record is not None,
+        )  # fmt: skip
+        self._hands_in, self._events_in = self.engine.hands, self.engine.events
+        self.edit = Edits(scene, self.engine, self._event, lambda number: self._is_pending(number))
         self.meshes = MeshFiles(scene.model)  # for page and recorder
         self.report = SessionReport()
         self._want_page, self._record, self._where = page, record, (host, port, certificate, token)
         self.may_leave, self.leaving = may_leave, threading.Event()
         self.next_scene: Scene | None = None
-        self._playing, self._want_fifo = playing, fifo
+        self._playing, self._want_fifo, self._begun = playing, fifo, False
         self.page: Paging | None = None
         self.recorder: Child | None = None
-        self._faults = [False] * len(self.reaching)
+        self._faults, self._began = [False] * len(self.reaching), 0.0  # monotonic clock [s], 0: not in real time
         self._writing = threading.Lock()  # of the rings: a desk, a program and its threads may all send
         self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
@@ -112,10 +116,11 @@ class Session:
         """Where the page is; empty if there is none."""
         return self.page.url if self.page else ""
 
-    # --- start and stop ---
-
     def start(self) -> Session:
-        """Compile if need be, start everything, and return when the servo ticks and the page listens."""
+        """Compile if need be, start all that does not run yet, and return when the servo ticks and the page listens."""
+        if self.is_running:
+            return self
+        self._check_world()
         try:
             if self._want_page:
                 from palpate.runtime.paging import Paging
@@ -123,9 +128,9 @@ class Session:
                 self.page = Paging(self, *self._where)
                 self.page.start()  # which takes its process a while
             self._warm()
-            restart(self.engine.address)
+            self._begin(real_time=True)
             if self._record is not None:
-                self._start_recorder(self._record)
+                self.recorder = start_recorder(self.scene, self.engine, self.meshes, self._record, self._want_fifo)
             if self.page is not None:
                 self.page.listening()
         except BaseException:
@@ -133,6 +138,7 @@ class Session:
             raise
         self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
         self._began = time.monotonic()
+        self.scene.world.in_session = True
         for mailbox in self._mailboxes:
             mailbox.start()
         self._servo.start()
@@ -155,53 +161,75 @@ class Session:
             self._servo.join()
             self._watch.join()
             self._tend.join()
+        if self._began:
+            self.scene.world.in_session = False
         for mailbox in self._mailboxes:
             mailbox.stop()
         self._take_force_away()
         self._note_report()
         if self.recorder is not None:
-            self.recorder.ask_to_end()
             try:
-                done = self.recorder.answer("done", 30.0)
-                self.say(f"recorded {done['frames']} frames, {done['lost']} lost, in {self._record}")
+                self.say(finish_recorder(self.recorder, self._record))
             except ChildError as error:
                 self._note(f"recording: {error}")
-            self.recorder.end()
         if self.page is not None:
             self.page.end()
         self.meshes.remove()
-        self._give_back()
         self.engine.close()
         return self.report
 
     def run(self, seconds: float) -> SessionReport:
-        """Start, let it run for a while [s], and stop."""
+        """Start, if it does not run already, let it run for a while [s], and stop."""
         with self:
             self.wait(seconds)
         return self.report
 
     def simulate(self, seconds: float) -> SessionReport:
-        """The same ticks in simulated time, as fast as they go and the same every time; from the start of the scene.
+        """The same ticks in simulated time, as fast as they go and the same every time; a second call goes on.
 
         Without page and recorder, and only with devices that live in the tick, such as simulated ones.
         """
+        if self.is_running:
+            raise ValueError("this session runs in real time; simulated time needs one that does not (page=False)")
+        self._check_world()
         if self._mailboxes:
             names = ", ".join(box.device.spec.name for box in self._mailboxes)
             raise ValueError(f"simulated time needs devices that live in the tick; {names} runs by the clock")
-        for each in self.reaching:
-            each.arrays.integer[REAL_TIME] = 0
-        restart(self.engine.address)
+        self._begin(real_time=False)
         nobody = np.zeros((0, self.engine.hand_layout.words), dtype=np.int64)
         ticks, done = round(seconds * self.engine.rate_hz), 0
         while done < ticks and (new := simulate(self.engine.address, min(BATCH, ticks - done), nobody)):
             done += new
             self.edit.collect()
-        self.report.periods = done
         if done < ticks:
             self._note(f"the world stopped: {self.scene.world.fault}")
         self._note_report()
-        self.report.seconds = seconds
+        self.report.periods += done
+        self.report.seconds += seconds
         return self.report
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs in real time."""
+        return self._servo.is_alive() and not self._stopping.is_set()
+
+    def _check_world(self) -> None:
+        if self._stopping.is_set():
+            raise ValueError("this session has ended: make another session")
+        if self.scene.world.in_session:
+            raise ValueError("another session runs on this world: stop it first")
+        if not self.engine.is_current:
+            raise ValueError("bodies were added to this world or removed since: make another session")
+
+    def _begin(self, real_time: bool) -> None:
+        """Where everything is now is the start, the first time; in real time, begin there."""
+        for each in self.reaching:
+            each.arrays.integer[REAL_TIME] = real_time
+        if not self._begun:
+            self.engine.note_start()
+        if real_time or not self._begun:
+            restart(self.engine.address)
+        self._begun = True
 
     def __enter__(self) -> Session:
         return self.start()
@@ -210,8 +238,9 @@ class Session:
         self.stop()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Let it run for a while [s], or until stopped."""
-        self._stopping.wait(seconds)
+        """Let it run for a while [s]; without a time until it is stopped, or Ctrl-C."""
+        with contextlib.suppress(*([KeyboardInterrupt] if seconds is None else [])):
+            self._stopping.wait(seconds)
 
     # --- events, and what is going on ---
 
@@ -228,9 +257,15 @@ class Session:
     def reset(self) -> None:
         self._event(RESET)
 
-    def _event(self, kind: int, value: float = 0.0, **fields: Any) -> None:
+    def _event(self, kind: int, value: float = 0.0, **fields: Any) -> int:
+        """Its number is for `_is_pending`."""
         with self._writing:
-            self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
+            self._events_in.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
+            return self._events_in.head
+
+    def _is_pending(self, number: int) -> bool:
+        """Whether the servo has not yet taken that event."""
+        return bool(number >= self.engine.servo.integer[NEXT_EVENT])
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""
@@ -268,17 +303,13 @@ class Session:
         if hand not in range(HANDS):
             raise ValueError(f"there are hands 0 .. {HANDS - 1}, no hand {hand!r}")
         with self._writing:
-            self.engine.hands.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))
+            self._hands_in.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))
 
     def mark(self, text: str, data: Any = None) -> None:
         """A marker into the recording, at this moment: a word, and whatever JSON can hold."""
         if self.recorder is None:
             raise ValueError("nothing is being recorded: start with --record FILE")
-        try:
-            json.dumps([text, data], allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"a mark holds what JSON can hold: {error}") from None
-        self.recorder.tell({"mark": {"text": text, "data": data, "wall_ns": time.monotonic_ns()}})
+        tell_mark(self.recorder, text, data)
 
     # --- threads ---
 
@@ -329,27 +360,21 @@ class Session:
                 except ChildError as error:
                     self._note(f"the page: {error}")
             if self.recorder is not None and not self.recorder.alive:
-                try:
-                    self.recorder.answer("done", 1.0)
-                    why = "it was asked to"
-                except ChildError as error:
-                    why = str(error)
-                self._note(f"the recorder ended ({why}); the servo goes on, nothing more is recorded "
-                           f"(`palpate recover {self._record}` reads what it left)")  # fmt: skip
-                self.recorder.end()
+                self._note(f"the recorder ended ({why_it_ended(self.recorder)}); the servo goes on, nothing more is "
+                           f"recorded (`palpate recover {self._record}` reads what it left)")  # fmt: skip
                 self.recorder = None
 
     def _take_force_away(self) -> None:
-        """From outside the loop, which is silent or has ended."""
+        """From outside the loop, which is silent or has ended.
+
+        Not of a device in a mailbox: its own thread passes no force on that is older than SILENT_S, nor at its end, and
+        nobody else may call it.
+        """
         for device in self._devices:
+            if any(box.device is device for box in self._mailboxes):
+                continue
             with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
                 device.write(np.zeros(3))
-
-    def _give_back(self) -> None:
-        """Gravity and friction as the world had them: a page may have changed them."""
-        servo, work, model = self.engine.servo, self.scene.world.arrays.work, self.scene.model
-        work.A[WORLD, 3:] = -model.arrays.gravity
-        servo.mu_static[:], servo.mu_sliding[:] = np.split(servo.mu_own, 2, axis=1)
 
     def _note_faults(self) -> None:
         """Say once why a device has no force; a mailbox knows more than its LOST."""
@@ -367,20 +392,8 @@ class Session:
 
     def _note_report(self) -> None:
         servo = self.engine.servo
-        self.report.seconds = time.monotonic() - getattr(self, "_began", time.monotonic())
+        if self._began:
+            self.report.seconds = time.monotonic() - self._began
         self.report.counters = dict(zip(COUNTERS, servo.counters.tolist(), strict=True))
         self.report.lateness = servo.lateness.tolist()
         self.report.devices = [each.report() for each in self.reaching]
-
-    def _start_recorder(self, path: Path) -> None:
-        engine = self.engine
-        rings = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
-        hello = describe(self.scene, engine)
-        orders = rings | {"path": str(path), "hello": hello, "meshes": self.meshes.paths, "fifo": self._want_fifo}
-        recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
-        try:
-            recorder.answer("recording", 15.0)
-        except ChildError:
-            recorder.end()
-            raise
-        self.recorder = recorder

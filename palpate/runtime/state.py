@@ -19,6 +19,8 @@ from palpate.haptics.tank import open_tank
 from palpate.jit import Block, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 from palpate.runtime.ring import Ring
+from palpate.runtime.start import Start
+from palpate.world.build import placeable, pushed_links
 from palpate.world.modules import why_not_compiled
 from palpate.world.world import World
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # rendering loads with the first device
 EVENT_SLOTS, HAND_SLOTS = 64, 256  # the recorder looks every 20 ms, hands may come every millisecond
 MOST_CONTACTS = 128  # that a frame has room for
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
+LINKED_HAND = 0  # the hand of a device across a link, which energy may limit
 
 # rows of Servo.number
 TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(10)
@@ -59,9 +62,17 @@ class Servo(NamedTuple):
     mu_own: Floats2  # (T, 2 T) as the scene has them
     # the servo's own
     guide: int  # address of what the planned joints follow (control/guide_tables.py), 0: nothing is planned
+    start: int  # address of the Start, where a reset goes (start.py); of its arrays:
     tau_start: Floats1  # (nv,)
-    q_start: Floats1  # (nq,) where a reset goes, and
-    v_start: Floats1  # (nv,) how fast
+    q_start: Floats1  # (nq,)
+    v_start: Floats1  # (nv,)
+    pushed_start: Ints1  # (L,)
+    gravity: Floats1  # (3,) the model's own array: what it is now [m/s^2], and
+    gravity_own: Floats1  # (3,) what the scene has
+    placeable: Ints1  # (B,) link of each body that can be placed, 0: it cannot (world/build.py), and
+    place_around: Floats2  # (B, 14) what gives its coordinates
+    pushed_own: Ints1  # (L,) `pushed` of what is not parked
+    parked: Ints1  # (B,) 1: the body waits to be added
     number: Floats1  # TIME_S, DT_S, ...
     integer: Ints1  # TICK, STATE, ...
     counters: Ints1  # frame.COUNTERS
@@ -108,6 +119,7 @@ class Offsets(NamedTuple):
     edit_stage: int
     contacts: int
     contact_body: int
+    parked: int
     device_held: int
     device_state: int
     device_buttons: int
@@ -176,7 +188,13 @@ class Engine:
         lateness_log: int = 0,
         devices: Sequence[Reaching] = (),
         editing: Editing | None = None,
+        parked: Sequence[str] = (),
+        shared: bool = True,
     ) -> None:
+        """
+        parked  bodies that wait to be added, beside those that the world has parked
+        shared  other processes will read frames and write hands and events
+        """
         refusal = why_not_compiled(world)
         if refusal is not None:
             raise ValueError(refusal)
@@ -189,11 +207,14 @@ class Engine:
         sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices),
                  "n_contacts": min(MOST_CONTACTS, len(world.arrays.contacts.gap))}  # fmt: skip
         self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
-        self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words)
-        self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words)
-        self.events = Ring.create(EVENT_SLOTS, self.event_layout.words)
+        self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words, shared)
+        self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words, shared)
+        self.events = Ring.create(EVENT_SLOTS, self.event_layout.words, shared)
         self._tank = Block(open_tank(world.dt))
+        self._start = Block(Start(**world.snapshot().arrays))
         self.servo = self._servo(smooth_s, lateness_log)
+        self.servo.parked[[model.body(name) for name in parked]] = 1
+        self.note_start()
         self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
         arrays = world.arrays
         self._block = Block(model.arrays, arrays.work, self.servo, self.offsets)
@@ -201,6 +222,20 @@ class Engine:
     @property
     def address(self) -> int:
         return self._block.address
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the world still has the bodies that it had."""
+        return self.servo.world == self.world.arrays.block.address
+
+    def note_start(self) -> None:
+        """The world as it is now, its planned joints at the beginning of their plan, is where a reset goes."""
+        start: Start = self._start.parts[0]
+        for name, x in self.world.snapshot().arrays.items():
+            getattr(start, name)[:] = x
+        if self.guiding is not None:
+            plan, at = self.guiding.plan, self.guiding.arrays
+            start.q[at.q_at], start.v[at.v_at] = plan.q[0], plan.v[0]
 
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         zeros, arrays = np.zeros, self.world.arrays
@@ -214,18 +249,22 @@ class Engine:
         control[PERIOD_NS] = round(1e9 / self.rate_hz)
         hand = zeros(HANDS * self.hand_layout.words, dtype=np.int64)
         event = zeros(self.event_layout.words, dtype=np.int64)
-        q_start, v_start = state.q.copy(), state.v.copy()
-        if self.guiding is not None:
-            plan, at = self.guiding.plan, self.guiding.arrays
-            q_start[at.q_at], v_start[at.v_at] = plan.q[0], plan.v[0]
+        start: Start = self._start.parts[0]
+        links, around = placeable(self.model)
+        own = pushed_links(self.model)
+        waiting = (links > 0) & (own[links] > 0) & (state.pushed[links] == 0)
         return Servo(
             world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
             wrenches=state.wrenches, world_integer=state.integer, world_number=state.number,
             rows_integer=arrays.rows.integer, rows_number=arrays.rows.number, rows_effort=arrays.rows.effort,
             contact_count=arrays.contacts.count, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
             mu_own=np.hstack([state.mu_static, state.mu_sliding]),
-            guide=self.guiding.address if self.guiding else 0, tau_start=state.tau.copy(), q_start=q_start,
-            v_start=v_start, number=number, integer=integer,
+            guide=self.guiding.address if self.guiding else 0,
+            start=self._start.address, tau_start=start.tau, q_start=start.q, v_start=start.v,
+            pushed_start=start.pushed,
+            gravity=writable(self.model.arrays.gravity), gravity_own=self.model.arrays.gravity.copy(),
+            placeable=links, place_around=around, pushed_own=own, parked=waiting.astype(np.int64),
+            number=number, integer=integer,
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
@@ -243,9 +282,20 @@ class Engine:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Let go of the shared memory; nothing may run on this engine any more."""
+        """Let go of the shared memory, and give the world its own gravity and friction back, which a page may have
+        changed; nothing may run on this engine any more."""
+        self.servo.gravity[:] = self.servo.gravity_own
+        self.servo.mu_static[:], self.servo.mu_sliding[:] = np.split(self.servo.mu_own, 2, axis=1)
         for ring in (self.frames, self.hands, self.events):
             ring.close()
+
+
+def writable(array: Floats1) -> Floats1:
+    """The same numbers, for the one who may change them: gravity has one home, the model's array."""
+    array.setflags(write=True)
+    view = array[:]
+    array.setflags(write=False)
+    return view
 
 
 def reach_address() -> int:

@@ -6,7 +6,7 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 import math
 
 from palpate.collision.contacts import LOST
-from palpate.contact.rows import N_WARM, RAN_OUT
+from palpate.contact.rows import RAN_OUT
 from palpate.control.guide import guide, restart_guide
 from palpate.control.guide_tables import MODE, MOVING, PUSH_N, STAGE, TOUCHING, load_guide
 from palpate.conventions import WORLD
@@ -33,7 +33,9 @@ from palpate.haptics.tank import absorb, empty, grant, keep_passive, load_tank, 
 from palpate.jit import kernel
 from palpate.jit.routines import call_routine
 from palpate.runtime.publish import publish
+from palpate.runtime.start import restore
 from palpate.runtime.state import (
+    CREDIT,
     DT_S,
     EDIT_MODE,
     EDIT_STAGE,
@@ -41,19 +43,18 @@ from palpate.runtime.state import (
     FORCE_LIMIT_N,
     LATE,
     LINKED,
+    LINKED_HAND,
     RISE_N_S,
     SMOOTH_S,
     SPENDING,
     STATE,
+    STEPS,
     TICK,
     TIME_S,
     WORK_J,
 )  # fmt: skip
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, part3, part4, put3, rotate, scale, sub
 from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
-from palpate.world.state import TICK as WORLD_TICK
-from palpate.world.state import TIME_S as WORLD_TIME_S
-from palpate.world.state import WRENCHES
 from palpate.world.step import begin_step, end_step, free_motion
 
 STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
@@ -64,28 +65,22 @@ CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited"
 STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
 LARGEST_SANE = 1e6  # [m, N/m, N m/rad, N, J]: no honest hand has more
 LIGHTEST_KG, MOST_DAMPING = 1e-3, 10.0
-LINKED_HAND = 0  # a link has one hand
+UNIT = 1e-3  # how far from one the square of a direction's length may be
 ZERO = (0.0, 0.0, 0.0)
 
 
 @kernel
 def reset(m, s):
-    """Back to the start, as fast as then."""
-    for j in range(m.nq):
-        s.q[j] = s.q_start[j]
-    for j in range(m.nv):
-        s.v[j], s.tau[j] = s.v_start[j], s.tau_start[j]
-    s.number[TIME_S], s.number[WORK_J] = 0.0, 0.0
-    s.integer[TICK], s.integer[FAULT_AT] = 0, -1
+    """Back to the start, all of it; settings stay: speed, gravity, friction, what a touch does to the plan."""
+    restore(s.world, s.start)
+    s.number[TIME_S], s.number[WORK_J], s.number[CREDIT] = 0.0, 0.0, 0.0
+    s.integer[TICK], s.integer[FAULT_AT], s.integer[STEPS] = 0, -1, 0
     s.held[:] = WORLD
-    s.world_integer[WORLD_TICK], s.world_number[WORLD_TIME_S] = 0, 0.0
-    s.world_integer[WRENCHES], s.rows_integer[N_WARM] = 0, 0
     for k in range(s.devices.shape[0]):
         load_head(s.devices[k])[0].integer[ENGAGE] = 1
     s.hand_force[:, :] = 0.0
     s.hand_torque[:, :] = 0.0
     s.stored_J[:] = 0.0
-    s.wrenches[:, :] = 0.0
     if s.guide != 0:
         restart_guide(load_guide(s.guide)[2])
     begin_step(s.world)  # a hand feels the articulated inertias of the tick before: there is none, so make them now
@@ -103,6 +98,9 @@ def held_body(m, s, o, k, now_ns):
     stale, sane = now_ns - s.hand[at + o.sent_ns] > STALE_NS, True
     for i in range(at + o.at_body, at + words):  # all its floats
         sane = sane and abs(s.hand_f[i]) <= LARGEST_SANE
+    if s.hand[at + o.hold] == PRESS:  # along a longer normal a limited force would be larger than its limit
+        n = part3(s.hand_f, at + o.normal)
+        sane = sane and abs(dot(n, n) - 1.0) < 2.0 * UNIT
     if stale or not sane:
         s.counters[HAND_STALE if sane else HAND_REFUSED] += 1
         s.hand[at + o.body] = WORLD
@@ -115,6 +113,8 @@ def couple(m, w, s, o, k, body):
     """The force of hand k on the body it holds or presses, limited for the hand's sake, as a wrench on the body."""
     at = k * s.message.shape[0]
     pressing = s.hand[at + o.hold] == PRESS
+    if k == LINKED_HAND:
+        s.integer[SPENDING] = s.hand[at + o.session] != 0
     if s.held[k] != body:  # a new grasp begins where the point is, without a jerk; a tip where it is
         _, _, point, _, _ = point_motion(m, w, body, part3(s.hand_f, at + o.at_body))
         put3(s.hand_target, k, part3(s.hand_f, at + o.target) if pressing else point)
@@ -159,10 +159,7 @@ def hold_body(m, w, s, o, k, body):
         force, target = part3(s.hand_f, at + o.force), point
     force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
     force, limited = limit_rise(force, get3(s.hand_force, k), s.number[RISE_N_S] * dt)
-    linked = s.hand[at + o.session] != 0
-    if k == LINKED_HAND:
-        s.integer[SPENDING] = linked
-    if linked:
+    if s.hand[at + o.session] != 0:
         force = spend(s, o, at, force, velocity, mass)
     s.counters[CAPPED] += capped
     torque = hand_torque(m, w, s, o, at, body, link)
@@ -244,7 +241,7 @@ def hand_torque(m, w, s, o, at, body, link):
     stiffness = min(max(s.hand_f[at + o.stiffness_Nm_rad], 0.0), STIFFEST_NM_RAD)
     x = part4(s.hand_f, at + o.orientation)
     length = x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]
-    if not (stiffness > 0.0 and abs(length - 1.0) < 1e-3):  # written so that a NaN is refused too
+    if not (stiffness > 0.0 and abs(length - 1.0) < UNIT):  # written so that a NaN is refused too
         return ZERO
     inertia = effective_mass(turn_mobility(m, w, link))
     R, _ = body_frame(m, w, body)

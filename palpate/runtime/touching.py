@@ -1,16 +1,28 @@
-"""pp.touch: a world under the hand, from Python."""
+"""pp.touch: a world under the hand, from Python.
+
+With a page it runs at once, and does not block: in a notebook, at a prompt and in a `with` the program goes on.  A
+script that comes to its end while such a session runs waits there for Ctrl-C, as an interpreter waits for threads; one
+that an error ends does not.
+"""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import sys
+import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach import Reach
+from palpate.runtime.live import Ending
 from palpate.runtime.session import Session
 from palpate.scenes.scene import Scene
 from palpate.world.world import World
+
+_started: list[Session] = []  # by `touch`, in the order they came
 
 
 def touch(
@@ -22,14 +34,19 @@ def touch(
     record: str | Path | None = None,
     port: int = 8642,
     fifo: bool = True,
+    browser: bool = True,
     **reach: Any,
 ) -> Session:
-    """A session of a world, ready to `run(seconds=5)` or to be used in a `with`.
+    """A session of a world.  Without a device the browser is the device: it runs at once, with its page open.
 
-    device  an open device (pp.open_device), or several as pairs of device and pp.Reach.  Without one, the browser is
-            the device: the page opens at `session.url`.  page: also with a device
+    With a page the session runs when this returns, and its address is printed: go on, use it in a `with`, or let the
+    script end, and it runs until Ctrl-C.  Without a page it is ready to `run(seconds=5)`, to `simulate`, or for a
+    `with`.
+
+    device  an open device (pp.open_device), or several as pairs of device and pp.Reach.  page: also with a device
     mode    "push", "pull" or "tool"; it and any further keyword are those of pp.Reach
     record  every frame into this MCAP file; port: of the page, 0 picks one; fifo: ask for real-time scheduling
+    browser False: do not open the page in a browser, only print where it is
     """
     if isinstance(device, Sequence):
         if reach:
@@ -37,8 +54,37 @@ def touch(
         devices = list(device)
     else:
         devices = [] if device is None else [(device, Reach(mode=mode, **reach))]
-    scene = world if isinstance(world, Scene) else Scene("world", "A world", world)
-    return Session(
-        scene, devices, page=not devices if page is None else page, record=Path(record) if record else None,
-        port=port, fifo=fifo,
-    )  # fmt: skip
+    scene, record = world if isinstance(world, Scene) else Scene("world", "A world", world), record or None
+    if not (not devices if page is None else page):
+        return Session(scene, devices, record=None if record is None else Path(record), fifo=fifo)
+    session = Session(
+        scene, devices, page=True, record=None if record is None else Path(record), port=port, fifo=fifo, say=_say
+    ).start()
+    opened = browser and webbrowser.open(session.url)
+    _say(f"the page is at {session.url}{'' if opened else '  (open it in a browser)'}")
+    if not _started:
+        atexit.register(_at_exit)
+    _started.append(session)
+    return session
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _is_script() -> bool:
+    """Whether there is no prompt or notebook, at which somebody could still do something."""
+    return not (sys.flags.interactive or hasattr(sys, "ps1"))
+
+
+def _at_exit() -> None:
+    """The end of a script is not that of its sessions; the end of a prompt, or an error, is."""
+    running = [session for session in _started if session.is_running]
+    failed = getattr(sys, "last_value", None) is not None
+    if running and _is_script() and not failed:
+        with Ending(None) as ending, contextlib.suppress(KeyboardInterrupt):
+            _say("the session runs until Ctrl-C")
+            ending.wait()
+    for session in running:
+        session.stop()
+        _say(str(session.report))

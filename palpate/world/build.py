@@ -18,10 +18,10 @@ from palpate.model.description import WORLD_NAME
 from palpate.model.model import CHAIN, FREE, SPHERICAL, Floats, Model
 from palpate.model.shapes import Material
 from palpate.spatial.placement import Transform
-from palpate.world.connections import FREE as UNTIED
 from palpate.world.state import DT_S, FOURTH, FULL, LEDGER, State
 
 CONNECTIONS = 16  # room for so many at once
+FARTHEST_M = 1e6  # where a body may be placed
 INTEGRATORS = ("semi-implicit", "runge-kutta")
 Pairs = Mapping[tuple[str, str], Material]
 # names of two bodies, a point in the axes of each, the orientation of the second in the first, TIED or WELDED
@@ -155,6 +155,30 @@ def pushed_links(model: Model) -> np.ndarray:
     return links
 
 
+def why_not_placed(model: Model, body: str) -> str:
+    """Why a body cannot be put elsewhere by itself, in one line; empty: it is placed, or free and alone."""
+    joint, link = model.parent_joint(body), model.arrays.body_link[model.body(body)]
+    if joint is None or link == 0:
+        return f"{body!r} is fixed in the world and cannot be placed; make it with placed=True"
+    if joint.kind != "free" or joint.parent != WORLD_NAME or np.count_nonzero(model.arrays.root == link) != 1:
+        return f"{body!r} is part of a tree and cannot be placed by itself; write into q"
+    return ""
+
+
+def placeable(model: Model) -> tuple[np.ndarray, Floats]:
+    """For compiled code: the link of every body (B,) that can be placed, 0 of the others; and transforms (B, 14), as
+    positions and quaternions, that go before and after a body's frame in the world to give its coordinates."""
+    links, around = np.zeros(model.n_bodies, dtype=np.int64), np.zeros((model.n_bodies, 14))
+    for row, body in enumerate(model.body_names[1:], start=1):
+        if not why_not_placed(model, body):
+            joint = model.parent_joint(body)
+            assert joint is not None
+            before, after = joint.placement.inv(), joint.child_placement
+            links[row] = model.arrays.body_link[row]
+            around[row] = *before.p, *before.R.wxyz, *after.p, *after.R.wxyz
+    return links, around
+
+
 def placing(model: Model, body: str, X: Transform) -> tuple[int, slice, slice, Floats]:
     """A body's link, where its free joint's coordinates and velocities are, and coordinates (7,) that put it at X.
 
@@ -162,14 +186,31 @@ def placing(model: Model, body: str, X: Transform) -> tuple[int, slice, slice, F
     """
     if not isinstance(X, Transform):
         raise ValueError(f"a body is placed by a Transform, got {type(X).__name__}")
+    if why := why_not_placed(model, body):
+        raise ValueError(why)
+    if not max(map(abs, X.p)) <= FARTHEST_M:
+        raise ValueError(f"{body!r} cannot be placed at {X.p}: beyond {FARTHEST_M:g} m there is nothing")
     joint = model.parent_joint(body)
-    if joint is None or model.arrays.body_link[model.body(body)] == 0:
-        raise ValueError(f"{body!r} is fixed in the world and cannot be placed; make it with placed=True")
-    link, root = model.arrays.body_link[model.body(body)], model.arrays.root
-    if joint.kind != "free" or joint.parent != WORLD_NAME or np.count_nonzero(root == link) != 1:
-        raise ValueError(f"{body!r} is part of a tree and cannot be placed by itself; write into q")
+    assert joint is not None
     X_q = joint.placement.inv() @ X @ joint.child_placement
-    return int(link), model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
+    link = int(model.arrays.body_link[model.body(body)])
+    return link, model.q_index[joint.name], model.v_index[joint.name], np.array([*X_q.p, *X_q.R.wxyz])
+
+
+def keep_joint(name: str, child: str, before: tuple[Model, State], now: tuple[Model, State]) -> None:
+    """The state of a joint, and of the body that it carries, from one model's arrays into another's."""
+    (old_model, old), (model, new) = before, now
+    qn, qo, vn, vo = model.q_index[name], old_model.q_index[name], model.v_index[name], old_model.v_index[name]
+    for field in ("q", "q_hold"):
+        getattr(new, field)[qn] = getattr(old, field)[qo]
+    for field in ("v", "a", "tau", "v_hold", "work"):
+        getattr(new, field)[vn] = getattr(old, field)[vo]
+    axes = np.flatnonzero((model.arrays.axis_v >= vn.start) & (model.arrays.axis_v < vn.stop))
+    was = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
+    for field in ("kp", "kv"):
+        getattr(new, field)[axes] = getattr(old, field)[was]
+    link, old_link = (int(x.arrays.body_link[x.body(child)]) for x in (model, old_model))
+    new.pushed[link] = link if old.pushed[old_link] else 0
 
 
 def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Floats, Floats]:
@@ -199,14 +240,24 @@ def pair_tables(materials: Sequence[Material], pairs: Pairs) -> tuple[Floats, Fl
     return static, sliding, bounce
 
 
-def write_ties(model: Model, s: State, ties: Mapping[int, Tie]) -> None:
-    """The connections into the arrays of a step, from bodies to links."""
-    s.joined_kind[:] = UNTIED
-    for k, (a, b, at_a, at_b, R, kind) in ties.items():
-        links, places = [], []
-        for body, at in ((model.body(a), at_a), (model.body(b), at_b)):
-            links.append(model.arrays.body_link[body])
-            places.append(model.arrays.body_R[body].reshape(3, 3))
-            s.joined_at[2 * k + len(links) - 1] = model.arrays.body_p[body] + places[-1] @ at
-        s.joined[2 * k : 2 * k + 2], s.joined_kind[k] = links, kind
-        s.joined_R[k] = (places[0] @ R @ places[1].T).ravel()
+def write_tie(model: Model, s: State, k: int, tie: Tie) -> None:
+    """Connection k into the arrays of a step, which alone say what is connected; from bodies to links."""
+    a, b, at_a, at_b, R, kind = tie
+    places = []
+    for side, (body, at) in enumerate(((model.body(a), at_a), (model.body(b), at_b))):
+        places.append(model.arrays.body_R[body].reshape(3, 3))
+        s.joined[2 * k + side] = model.arrays.body_link[body]
+        s.joined_at[2 * k + side] = model.arrays.body_p[body] + places[-1] @ at
+    s.joined_R[k], s.joined_kind[k] = (places[0] @ R @ places[1].T).ravel(), kind
+
+
+def keep_ties(before: tuple[Model, State], now: tuple[Model, State]) -> None:
+    """Connections from one model's arrays into another's, but for those whose links are gone."""
+    (old_model, old), (model, new) = before, now
+    for k in np.flatnonzero(old.joined_kind):
+        rows = [int(np.flatnonzero(old_model.arrays.body_link == link)[0]) for link in old.joined[2 * k : 2 * k + 2]]
+        bodies = [old_model.body_names[row] for row in rows]
+        if all(body in model.body_names for body in bodies):
+            new.joined[2 * k : 2 * k + 2] = [model.arrays.body_link[model.body(body)] for body in bodies]
+            new.joined_at[2 * k : 2 * k + 2] = old.joined_at[2 * k : 2 * k + 2]
+            new.joined_R[k], new.joined_kind[k] = old.joined_R[k], old.joined_kind[k]

@@ -18,7 +18,8 @@ from palpate.model.compile import compile
 from palpate.model.description import Joint, MultiBody
 from palpate.model.model import Floats, Model
 from palpate.spatial.placement import Transform, Vector3, vector3
-from palpate.world.build import Arrays, Options, Pairs, Tie, build, placing, pushed_links, write_ties
+from palpate.world.build import Arrays, Options, Pairs, build, keep_joint, keep_ties, placing, pushed_links, write_tie
+from palpate.world.connections import FREE as UNTIED
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
@@ -78,8 +79,9 @@ class World:
         )  # fmt: skip
         self._seen: tuple[list[Contact], StepReport] | None = None  # contacts and report of a step in Python
         self._modules = Modules.given(self._options, dynamics, collision, contact, simulator)
+        self.in_session = False  # a session says so while its servo runs
         self._parts: dict[str, MultiBody] = {}
-        self._ties: dict[int, Tie] = {}
+        self._tied: dict[int, tuple[str, str]] = {}  # bodies of each connection there ever was; the arrays say which is
         for part in (bodies,) if isinstance(bodies, MultiBody) else tuple(bodies):
             self._accept(part)
         self._build()
@@ -129,6 +131,11 @@ class World:
         return self._options.dt
 
     @property
+    def integrator(self) -> str:
+        """By name, as it was chosen."""
+        return self._options.integrator
+
+    @property
     def time(self) -> float:
         """[s] since the start."""
         return float(self._state.number[TIME_S])
@@ -173,6 +180,7 @@ class World:
 
     def step(self, n: int = 1) -> None:
         """Advance by n steps of dt."""
+        self._check_alone("it steps it already")
         if self._modules is not None:
             for _ in range(n):
                 self._seen = self._modules.step(self)
@@ -230,6 +238,7 @@ class World:
 
         parked  a free one takes no part there: nothing moves it until it is placed again
         """
+        self._check_alone("place bodies by session.edit.place")
         body = self._parts[name].bodies[0].name if name in self._parts else name
         link, where_q, where_v, q = placing(self.model, body, X)
         self._state.q[where_q], self._state.v[where_v] = q, 0.0
@@ -239,6 +248,7 @@ class World:
 
     def add(self, part: MultiBody) -> str:
         """Put another MultiBody into the world, where its posture "start" says; returns its name there."""
+        self._check_alone("stop it before bodies are added")
         name = self._accept(part)
         try:
             self._rebuild()
@@ -249,6 +259,7 @@ class World:
 
     def remove(self, name: str) -> None:
         """Take a MultiBody out, by its name or that of one of its bodies."""
+        self._check_alone("stop it before bodies are removed")
         part = name if name in self._parts else next(
             (p for p, d in self._parts.items() if any(b.name == name for b in d.bodies)), None
         )  # fmt: skip
@@ -256,9 +267,8 @@ class World:
             raise ValueError(f"there is no {name!r} to remove; there are: {', '.join(self._parts)}")
         if len(self._parts) == 1:
             raise ValueError(f"{name!r} is all there is: a world needs at least one body")
-        gone = self._parts.pop(part)
-        lost = {b.name for b in gone.bodies}
-        self._ties = {k: tie for k, tie in self._ties.items() if not lost & {tie[0], tie[1]}}
+        lost = {b.name for b in self._parts.pop(part).bodies}
+        self._state.joined_kind[[k for k, bodies in self._tied.items() if lost & {*bodies}]] = UNTIED
         self._rebuild()
 
     def connect(self, body_a: str, body_b: str, at_world: Vector3 | None = None, *, weld: bool = False) -> int:
@@ -274,21 +284,20 @@ class World:
             raise ValueError(f"{body_a!r} and {body_b!r} are one rigid body already")
         if not self._state.pushed[m.body_link[[a, b]]].any():
             raise ValueError(f"neither {body_a!r} nor {body_b!r} can be pulled: they are fixed or placed")
-        key = next((k for k in range(len(self._state.joined_kind)) if k not in self._ties), None)
+        key = next((k for k, kind in enumerate(self._state.joined_kind) if kind == UNTIED), None)
         if key is None:
             raise ValueError(f"there is room for {len(self._state.joined_kind)} connections at once")
         at = [np.linalg.inv(poses[x]) @ np.array([*point, 1.0]) for x in (a, b)]
         R = poses[a][:3, :3].T @ poses[b][:3, :3]
-        self._ties[key] = (body_a, body_b, at[0][:3], at[1][:3], R, WELDED if weld else TIED)
-        write_ties(self.model, self._state, self._ties)
+        write_tie(self.model, self._state, key, (body_a, body_b, at[0][:3], at[1][:3], R, WELDED if weld else TIED))
+        self._tied[key] = (body_a, body_b)
         return key
 
     def disconnect(self, connection: int) -> None:
         """Undo a `connect`."""
-        if connection not in self._ties:
+        if connection not in np.flatnonzero(self._state.joined_kind):
             raise ValueError(f"there is no connection {connection}")
-        del self._ties[connection]
-        write_ties(self.model, self._state, self._ties)
+        self._state.joined_kind[connection] = UNTIED
 
     # ---- what it says
 
@@ -316,6 +325,11 @@ class World:
             x[:] = snapshot.arrays[name]
 
     # ---- inside
+
+    def _check_alone(self, cure: str) -> None:
+        """A servo steps on the arrays of this world: nobody else may change or replace them."""
+        if self.in_session:
+            raise ValueError(f"a session runs on this world: {cure}")
 
     def _accept(self, part: Any) -> str:
         """Note a part under a name of its own."""
@@ -348,26 +362,13 @@ class World:
         old_model, old = self._model, self._arrays
         self._build()
         model, new = self._model, self._arrays
-        for name in model.joint_names:
-            if name not in old_model.q_index:
-                continue
-            qn, qo, vn, vo = model.q_index[name], old_model.q_index[name], model.v_index[name], old_model.v_index[name]
-            for field in ("q", "q_hold"):
-                getattr(new.state, field)[qn] = getattr(old.state, field)[qo]
-            for field in ("v", "a", "tau", "v_hold", "work"):
-                getattr(new.state, field)[vn] = getattr(old.state, field)[vo]
-            axes = np.flatnonzero((model.arrays.axis_v >= vn.start) & (model.arrays.axis_v < vn.stop))
-            before = np.flatnonzero((old_model.arrays.axis_v >= vo.start) & (old_model.arrays.axis_v < vo.stop))
-            for field in ("kp", "kv"):
-                getattr(new.state, field)[axes] = getattr(old.state, field)[before]
-            child = self._joint(name).child
-            link, was = (int(x.arrays.body_link[x.body(child)]) for x in (model, old_model))
-            new.state.pushed[link] = link if old.state.pushed[was] else 0
+        for name in set(model.joint_names) & set(old_model.joint_names):
+            keep_joint(name, self._joint(name).child, (old_model, old.state), (model, new.state))
         new.state.number[:], new.state.integer[:] = old.state.number, old.state.integer
         new.state.integer[WRENCHES] = 0
         new.state.ledger[:] = old.state.ledger
         new.contacts.count[LOST] = old.contacts.count[LOST]
-        write_ties(self.model, self._state, self._ties)
+        keep_ties((old_model, old.state), (model, new.state))
 
     def _remembered(self) -> dict[str, np.ndarray]:
         s, r = self._state, self._arrays.rows

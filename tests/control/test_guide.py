@@ -286,8 +286,8 @@ def test_a_new_plan_must_be_of_the_same_joints_and_of_numbers():
     scene = arm_at_rest()
     guiding = Guided(scene.world, scene.plan, Editing()).engine.guiding
     with pytest.raises(ValueError, match="rows of 6 joints"):
-        guiding.replace(Plan(*(np.zeros((3, 5)) for _ in range(3))))
+        guiding.block_of(Plan(*(np.zeros((3, 5)) for _ in range(3))))
     wrong = rest(scene.model, scene.plan.q[0])
     wrong.q[0, 2] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        guiding.replace(wrong)
+        guiding.block_of(wrong)

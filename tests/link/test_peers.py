@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_siphash import siphash_by_bytes
 
+from palpate import frame
 from palpate.jit import Block, entry
 from palpate.link import peers as table
 from palpate.link.peers import (
@@ -35,6 +36,7 @@ from palpate.link.wire import BYE, FORGED, HOLD, MALFORMED, QUERY, QUERY_AT, QUE
 pytestmark = pytest.mark.nojit
 SECRET, WIRE, START = bytes(range(100, 116)), Wire(), 7_000_000_000_000
 MS = 1_000_000
+HAND = frame.Layout(frame.HAND)
 
 
 @entry("intp, int64[::1]")
@@ -173,11 +175,12 @@ def test_a_guessed_session_is_unknown(session):
 def test_the_newest_query_and_where_to_answer_are_kept(server):
     Hand(server, 3999).query()
     hand = Hand(server, 4000)
-    row = hand.query(wants=HOLD, body=3, target=[1.0, 2.0, 3.0])
+    hands = [HAND.pack(body=3, target=[1.0, 2.0, 3.0]), HAND.pack(hand=1, body=4)]
+    row = hand.query(wants=HOLD, hands=hands)
     at = row * QUERY_WORDS
     assert row == 1
-    assert server.peers.query[at + QUERY_AT.body] == 3
-    assert server.peers.query_f[at + QUERY_AT.target : at + QUERY_AT.target + 3].tolist() == [1.0, 2.0, 3.0]
+    kept = server.peers.query[at + QUERY_AT.hands :][: 2 * HAND.words].reshape(2, HAND.words)
+    assert np.array_equal(kept, hands)
     sender = np.zeros(SENDER_WORDS, dtype=np.int64)
     sender_entry(server.block.address, row, sender)
     assert sender.tolist() == hand.sender.tolist()

@@ -16,6 +16,7 @@ from palpate.link.wire import (
     FOR_HAND,
     FOR_SERVER,
     FORGED,
+    HAND_WORDS,
     HELLO,
     LARGEST_SCENE,
     LARGEST_WORDS,
@@ -46,17 +47,16 @@ PAYLOADS = {
          "force_limit_N": 8.5},
     ),
     QUERY: (
-        "<8q20d",
-        {"wants": 1, "kind": 2, "body": 3, "buttons": 5, "state_seen": 99, "state_time_ns": 123456789,
-         "event_number": 4, "event_kind": 6, "event_value": 0.5, "at_body": [0.1, 0.2, 0.3], "target": [1.0, -2.0, 3.0],
-         "velocity": [0.25, 0.0, -0.5], "orientation": [0.5, -0.5, 0.5, 0.5], "stiffness_N_m": 800.0,
-         "stiffness_Nm_rad": 20.0, "force": [0.0, -15.0, 1e-3], "granted_J": 0.25},
+        f"<6q{2 * HAND_WORDS}qd",
+        {"wants": 1, "buttons": 5, "state_seen": 99, "state_time_ns": 123456789, "event_number": 4, "event_kind": 6,
+         "hands": [list(range(1, HAND_WORDS + 1)), list(range(-HAND_WORDS, 0))], "event_value": 0.5},
     ),
     STATE: (
-        "<14q10d",
+        "<16q13d",
         {"query_seen": 98, "query_time_ns": 987654321, "waited_ns": 1500, "age_ns": 700000, "tick": 60000, "state": 1,
-         "edit_mode": 2, "edit_stage": 1, "holder": 2, "hand_body": 3, "event_seen": 4, "dropped": [1, 2, 3],
-         "sim_time_s": 60.0, "hand_force": [1.0, 2.0, -3.0], "granted_J": 0.125, "q": [0.1, 0.2, 0.3],
+         "edit_mode": 2, "edit_stage": 1, "holder": 2, "hand_body": [3, 7], "event_seen": 4,
+         "dropped": [1, 2, 3], "parked": 9, "sim_time_s": 60.0,
+         "hand_force": [[1.0, 2.0, -3.0], [4.0, 5.0, 6.0]], "granted_J": 0.125, "q": [0.1, 0.2, 0.3],
          "v": [-1.0, float("inf")]},
     ),
     BYE: ("<q", {"reason": 1}),
@@ -64,31 +64,38 @@ PAYLOADS = {
 # Written by struct and by the hash of test_siphash.py (by_struct below), a word a group.
 GOLDEN = {
     HELLO: """
-        504c505401000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 85719d5d554281df
+        504c505402000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 3382a66c40a0dfb0
     """,
     WELCOME: """
-        504c505401000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
+        504c505402000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
         0200000000000000 0400000000000000 0000000000000040 7468652061726d20 e2809320c39f0000 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000408f40
-        0000000000002140 21711e11e940db3f
+        0000000000002140 0c15199aa2ce1fe1
     """,
     QUERY: """
-        504c505401000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0200000000000000
-        0300000000000000 0500000000000000 6300000000000000 15cd5b0700000000 0400000000000000 0600000000000000
-        000000000000e03f 9a9999999999b93f 9a9999999999c93f 333333333333d33f 000000000000f03f 00000000000000c0
-        0000000000000840 000000000000d03f 0000000000000000 000000000000e0bf 000000000000e03f 000000000000e0bf
-        000000000000e03f 000000000000e03f 0000000000008940 0000000000003440 0000000000000000 0000000000002ec0
-        fca9f1d24d62503f 000000000000d03f 3cf6b4d694f9e557
+        504c505402000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
+        6300000000000000 15cd5b0700000000 0400000000000000 0600000000000000 0100000000000000 0200000000000000
+        0300000000000000 0400000000000000 0500000000000000 0600000000000000 0700000000000000 0800000000000000
+        0900000000000000 0a00000000000000 0b00000000000000 0c00000000000000 0d00000000000000 0e00000000000000
+        0f00000000000000 1000000000000000 1100000000000000 1200000000000000 1300000000000000 1400000000000000
+        1500000000000000 1600000000000000 1700000000000000 1800000000000000 1900000000000000 1a00000000000000
+        1b00000000000000 1c00000000000000 e4ffffffffffffff e5ffffffffffffff e6ffffffffffffff e7ffffffffffffff
+        e8ffffffffffffff e9ffffffffffffff eaffffffffffffff ebffffffffffffff ecffffffffffffff edffffffffffffff
+        eeffffffffffffff efffffffffffffff f0ffffffffffffff f1ffffffffffffff f2ffffffffffffff f3ffffffffffffff
+        f4ffffffffffffff f5ffffffffffffff f6ffffffffffffff f7ffffffffffffff f8ffffffffffffff f9ffffffffffffff
+        faffffffffffffff fbffffffffffffff fcffffffffffffff fdffffffffffffff feffffffffffffff ffffffffffffffff
+        000000000000e03f f240e0dc443da4ad
     """,
     STATE: """
-        504c505401000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
+        504c505402000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
         dc05000000000000 60ae0a0000000000 60ea000000000000 0100000000000000 0200000000000000 0100000000000000
-        0200000000000000 0300000000000000 0400000000000000 0100000000000000 0200000000000000 0300000000000000
-        0000000000004e40 000000000000f03f 0000000000000040 00000000000008c0 000000000000c03f 9a9999999999b93f
-        9a9999999999c93f 333333333333d33f 000000000000f0bf 000000000000f07f ea03182dfe158cc2
+        0200000000000000 0300000000000000 0700000000000000 0400000000000000 0100000000000000 0200000000000000
+        0300000000000000 0900000000000000 0000000000004e40 000000000000f03f 0000000000000040 00000000000008c0
+        0000000000001040 0000000000001440 0000000000001840 000000000000c03f 9a9999999999b93f 9a9999999999c93f
+        333333333333d33f 000000000000f0bf 000000000000f07f 3648e35dac0f1b50
     """,
     BYE: """
-        504c505401000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 873b982769c246ef
+        504c505402000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 6d1f2cd549e899e8
     """,
 }  # fmt: skip
 
@@ -98,8 +105,9 @@ def by_struct(kind: int) -> bytes:
     layout, fields = PAYLOADS[kind]
     numbers = []
     for value in fields.values():
-        numbers += value if isinstance(value, list) else [value.encode() if isinstance(value, str) else value]
-    head = struct.pack("<4sHHqqq", b"PLPT", 1, kind, *ENVELOPE.values())
+        rows = value if isinstance(value, list) else [value.encode() if isinstance(value, str) else value]
+        numbers += [x for row in rows for x in (row if isinstance(row, list) else [row])]
+    head = struct.pack("<4sHHqqq", b"PLPT", 2, kind, *ENVELOPE.values())
     body = head + struct.pack(layout, *numbers)
     return body + siphash_by_bytes(body, KEY)
 
@@ -146,8 +154,8 @@ def test_kernels_find_every_field_where_it_is(kind, offsets):
     for name, at in offsets._asdict().items():
         if name != "name":
             value = np.atleast_1d(PAYLOADS[kind][1][name])
-            found = packet[at : at + len(value)]
-            assert np.array_equal(found.view("<f8") if layout[name].kind == "f" else found, value)
+            found = packet[at : at + value.size]
+            assert np.array_equal(found.view("<f8") if layout[name].kind == "f" else found, value.ravel())
     if kind == STATE:
         assert packet[offsets.q + NQ :][:NV].view("<f8").tolist() == PAYLOADS[STATE][1]["v"]
     if kind == QUERY:

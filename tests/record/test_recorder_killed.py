@@ -30,7 +30,7 @@ KILLS = 20
 
 @pytest.fixture(scope="module")
 def session():
-    with Session(arm()) as running:
+    with Session(arm(), shared=True) as running:
         yield running
 
 

@@ -160,7 +160,7 @@ def test_a_place_that_is_none_is_refused(office, at):
 def test_only_obstacles_are_removed(office):
     office.refuses("remove", "'link2' is no obstacle", name="link2")
     office.refuses("remove", "'None' is no obstacle")
-    office.refuses("remove", "'wall' cannot be moved", name="wall")
+    office.refuses("remove", "'wall' is fixed in the world and cannot be placed", name="wall")
 
 
 # ---- marks

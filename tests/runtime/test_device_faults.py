@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -253,6 +254,37 @@ def test_a_loop_that_hangs_is_seen_from_outside_and_the_force_is_taken_away(odd_
     until(lambda: pressed(odd_session, 3.9))  # and is all there again
     assert odd_session.reaching[0].report().counts["late_zeroed"] > 0
     assert odd_session.reaching[0].fault == ""
+
+
+class Careful(OpenClose):
+    """In a mailbox; notes which threads call it."""
+
+    def __init__(self) -> None:
+        self.spec, self.callers, self.force = DeviceSpec("careful", force_limit_N=10.0, rate_hz=500.0), set(), None
+        self.open()
+
+    def read(self, reading) -> None:
+        self.callers.add(threading.get_ident())
+        reading.position_m[:] = (0.004, 0.0, 0.0)
+        reading.sampled_at_s = time.monotonic()
+
+    def write(self, force_N) -> None:
+        self.callers.add(threading.get_ident())
+        self.force = np.array(force_N)
+
+
+def test_a_device_in_a_mailbox_is_called_by_its_own_thread_only_also_when_the_loop_hangs(odd):
+    careful = Careful()
+    reach = pp.Reach(mode="push")
+    with pp.touch(pp.World([WALL], dt=DT), [(odd, reach), (careful, reach)], fifo=False) as session:
+        until(lambda: session.frame()["tick"] > 50 and careful.force is not None)
+        before = len(odd.written)
+        odd.odd.integer[HANG] = 1
+        until(lambda: len(odd.written) > before)  # the watchdog is at it
+        until(lambda: not careful.force.any())
+        until(lambda: session.frame()["counters"][frame.COUNTERS.index("watchdog")] > 0)
+    assert len(careful.callers) == 1
+    assert not careful.force.any()
 
 
 def test_a_force_that_cannot_be_sent_is_a_lost_device(odd_session, odd):

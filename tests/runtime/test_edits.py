@@ -129,7 +129,7 @@ def test_an_obstacle_is_moved_while_the_arm_runs():
     session.edit.place("ball", pp.Transform(p=(0.44, 0.34, 0.20)))
     session.simulate(0.02)
     assert session.edit.clearance(session.edit.plan).smallest.gap_m < 0.0 < before
-    with pytest.raises(ValueError, match="cannot be moved"):
+    with pytest.raises(ValueError, match="cannot be placed"):
         session.edit.place("link2", pp.Transform())
 
 
@@ -137,7 +137,8 @@ def test_a_reset_begins_a_new_motion():
     session = pp.touch(arm_line(solid=False), page=False)
     session.simulate(1.8)
     first = session.edit.motion()
-    session.simulate(1.0)  # from the start again
+    session.reset()
+    session.simulate(1.0)
     assert session.edit.motion().duration_s < 1.0 < first.duration_s
 
 
@@ -238,7 +239,8 @@ def test_a_reset_finds_obstacles_where_they_were_placed():
     session.simulate(0.01)
     assert session.frame()["pose"][start][:3] == pytest.approx((0.9, 0.9, 0.9))
     assert len(session.edit.obstacles) == 3
-    session.simulate(0.01)  # from the start again
+    session.reset()
+    session.simulate(0.01)
     assert session.frame()["pose"][start][:3] == pytest.approx((0.9, 0.9, 0.9))
     assert len(session.edit.obstacles) == 3
     session.stop()
@@ -251,3 +253,64 @@ def test_a_spare_that_waits_touches_nothing_and_costs_no_contact():
     heights = [session.frame()["pose"][session.scene.model.body(name)][2] for name in session.scene.spares]
     assert max(heights) < -50.0
     session.stop()
+
+
+# ---- state that compiled code uses is the tick's
+
+
+def memory(engine) -> dict[str, bytes]:
+    """Everything that a tick reads, but for the rings."""
+    parts = {"servo": engine.servo, "guide": engine.guiding.arrays, "start": engine._start.parts[0],
+             "world": engine.world.arrays.state, "model": engine.model.arrays}  # fmt: skip
+    rings = ("frames", "frames_f", "hands", "events")
+    return {f"{name}.{field}": np.asarray(value).tobytes() for name, part in parts.items()
+            for field, value in part._asdict().items() if field not in rings}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["follow", "keep", "mode", "place", "add", "remove", "play", "reset"])
+def test_a_change_from_outside_is_an_event_and_changes_nothing_before_the_tick_takes_it(what):
+    session = pp.touch(arm_line(), page=False)
+    session.simulate(1.0)
+    edit, motion, obstacle = session.edit, session.edit.motion(), session.scene.obstacles[0]
+    before = memory(session.engine)
+    {"follow": lambda: edit.follow(motion), "keep": edit.keep, "mode": lambda: setattr(edit, "mode", "teach"),
+     "place": lambda: edit.place(obstacle, pp.Transform(p=(1, 0, 1))), "add": lambda: edit.add((1, 0, 1)),
+     "remove": lambda: edit.remove(obstacle), "play": session.play, "reset": session.reset}[what]()  # fmt: skip
+    after = memory(session.engine)
+    assert [name for name in before if before[name] != after[name]] == []
+    session.simulate(0.001)
+    assert memory(session.engine) != before
+
+
+def test_a_plan_that_is_put_while_the_arm_moves_begins_with_the_tick_that_takes_it():
+    """Its goal, its start and its end come with it, at once."""
+    session = pp.touch(arm_line(solid=False, mode="resume"), page=False)
+    session.simulate(0.5)
+    motion = session.edit.motion()
+    goal = session.engine.guiding.arrays.vector[0].copy()
+    session.edit.follow(motion)
+    session.simulate(motion.duration_s + 4.0)
+    at = session.engine.guiding.arrays
+    assert not np.array_equal(at.vector[0], goal)
+    assert session.scene.world.q[at.q_at] == pytest.approx(session.edit.plan.q[-1], abs=1e-3)
+    session.reset()
+    session.simulate(0.001)
+    assert np.array_equal(session.frame()["q"][at.q_at], session.edit.plan.q[0])
+
+
+@pytest.mark.parametrize("height_m", [-1e4, -60.0, 60.0, 1e4])
+def test_whether_an_obstacle_is_out_is_not_a_matter_of_height(height_m):
+    session = pp.touch(arm_line(), page=False)
+    added = session.edit.add((0.0, 0.0, height_m))
+    row = session.scene.model.body(added)
+    for _ in range(2):  # before the tick takes it, and after
+        assert added in session.edit.obstacles
+        session.simulate(0.002)
+    assert session.frame()["parked"][row] == 0
+    session.edit.remove(added)
+    session.simulate(0.002)
+    assert added not in session.edit.obstacles
+    assert session.frame()["parked"][row] == 1
+    session.reset()
+    session.simulate(0.002)
+    assert session.frame()["parked"][row] == 1

@@ -26,8 +26,6 @@ from palpate.link.wire import (
     HELLO,
     HOLD,
     NOBODY_HOLDS,
-    PULL,
-    PUSH,
     QUERY,
     STATE,
     WATCH,
@@ -46,6 +44,8 @@ pytestmark = [
 ]
 HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"  # nobody has the second (RFC 5737)
 ANOTHER_KEY = Key(bytes(range(16)))
+HAND = frame.Layout(frame.HAND)
+HAND_FIELDS = {field.name for field in frame.HAND}
 FLOOD_S = 1.0
 DROPPED = ("malformed", "forged", "replayed", "unknown", "stale", "full")
 
@@ -93,7 +93,9 @@ class Peer:
         """The next packet, which echoes the newest time heard."""
         self.sequence += 1
         if kind == QUERY:
-            fields = {"state_time_ns": self.heard_ns, "granted_J": -1.0} | fields
+            said = {name: fields.pop(name) for name in HAND_FIELDS & fields.keys()}
+            second = fields.pop("second", {})
+            fields = {"state_time_ns": self.heard_ns, "hands": [HAND.pack(**said), HAND.pack(**second)]} | fields
         return self.wire.pack(kind, session=self.session, sequence=self.sequence, **fields)
 
     def hear(self, kind):
@@ -150,7 +152,7 @@ def pulling(server, by_m=(0.0, 0.1, 0.0)) -> dict:
     """The fields of a QUERY that pulls the tool."""
     tool = server.scene.model.body("tool")
     target = server.frame()["pose"][tool][:3] + by_m
-    return {"wants": HOLD, "kind": PULL, "body": tool, "target": target, "stiffness_N_m": 200.0}
+    return {"wants": HOLD, "body": tool, "target": target, "stiffness_N_m": 200.0}
 
 
 def counts(server) -> dict[str, int]:
@@ -205,7 +207,7 @@ def test_what_is_cut_short_or_altered_is_dropped(server, hand):
     refused = more(server, before)
     assert set(refused) == {"malformed", "forged"}
     assert sum(refused.values()) == len(bad)
-    assert answer["hand_body"] == 0
+    assert not answer["hand_body"].any()
     assert answer["dropped"].tolist() == [server.relaying.counts()[name] for name in DROPPED[:3]]
 
 
@@ -222,22 +224,26 @@ def test_noise_is_counted_and_nothing_else(server, hand, data):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     whole=st.fixed_dictionaries({
-        "kind": st.integers(-2, 3), "body": st.integers(-(2**63), 2**63 - 1) | st.integers(-1, 12),
+        "hold": st.integers(-2, 3), "body": st.integers(-(2**63), 2**63 - 1) | st.integers(-1, 12),
+        "hand": st.integers(-2, 3), "session": st.integers(-(2**63), 2**63 - 1), "sent_ns": st.integers(0, 2**62),
         "buttons": st.integers(0, 2**62), "state_seen": st.integers(0, 2**62),
     }),
     floats=st.fixed_dictionaries({
         "at_body": st.tuples(*[st.floats(width=64)] * 3), "target": st.tuples(*[st.floats(width=64)] * 3),
         "orientation": st.tuples(*[st.floats(width=64)] * 4), "stiffness_N_m": st.floats(),
-        "stiffness_Nm_rad": st.floats(), "force": st.tuples(*[st.floats(width=64)] * 3), "granted_J": st.floats(),
+        "stiffness_Nm_rad": st.floats(), "force": st.tuples(*[st.floats(width=64)] * 3), "energy_J": st.floats(),
+        "damping": st.floats(), "velocity": st.tuples(*[st.floats(width=64)] * 3),
+        "normal": st.tuples(*[st.floats(width=64)] * 3) | st.tuples(*[st.floats(-2.0, 2.0)] * 3),
     }),
 )  # fmt: skip
 def test_a_holder_whose_numbers_make_no_sense_harms_nothing(server, hand, whole, floats):
     """It has the key, and may be mad."""
     for _ in range(3):
-        answer = hand.query(wants=HOLD, **whole, **floats)
+        said = {name: x for name, x in (whole | floats).items() if name in HAND_FIELDS}
+        answer = hand.query(wants=HOLD, second=said, **whole, **floats)
         assert answer["state"] == frame.RUNNING
         assert np.isfinite(answer["q"]).all()
-        assert np.linalg.norm(answer["hand_force"]) <= server.engine.device.force_limit_N * (1 + 1e-9)
+        assert np.linalg.norm(answer["hand_force"], axis=1).max() <= server.engine.device.force_limit_N * (1 + 1e-9)
     hand.query(wants=WATCH)
 
 
@@ -322,7 +328,7 @@ def test_a_hello_leaves_no_trace_and_seats_run_out_for_the_last(server, nobody_k
 
 def test_a_bye_frees_the_hand_at_once(server, hand):
     """Not by silence: nobody was silenced."""
-    until(lambda: hand.query(**pulling(server))["hand_body"] != 0)
+    until(lambda: hand.query(**pulling(server))["hand_body"][0] != 0)
     silenced = server.relaying.counts()["silenced"]
     hand.socket.send(hand.pack(QUERY, **pulling(server)))
     hand.socket.send(hand.pack(BYE))
@@ -332,7 +338,7 @@ def test_a_bye_frees_the_hand_at_once(server, hand):
 
 def test_only_the_holder_may_pause_what_it_holds(server, peer):
     holder, other = peer(), peer()
-    until(lambda: holder.query(**pulling(server))["hand_body"] != 0)
+    until(lambda: holder.query(**pulling(server))["hand_body"][0] != 0)
     holder.query(**pulling(server))
     answer = other.event(frame.PAUSE)
     assert (answer["holder"], answer["event_seen"]) == (ANOTHER_HOLDS, 1)
@@ -352,10 +358,10 @@ def test_energy_is_not_spent_twice_when_hands_change(server, peer):
 
     def holds(hand, granted_J) -> dict:
         """For so long that the energy has gone to and fro: a tenth of what a tank has in every tick."""
-        until(lambda: hand.query(granted_J=granted_J, **still)["holder"] == YOU_HOLD)
-        begin = hand.query(granted_J=granted_J, **still)["tick"]
-        until(lambda: hand.query(granted_J=granted_J, **still)["tick"] > begin + 100)
-        return hand.query(granted_J=granted_J, **still)
+        until(lambda: hand.query(session=1, energy_J=granted_J, **still)["holder"] == YOU_HOLD)
+        begin = hand.query(session=1, energy_J=granted_J, **still)["tick"]
+        until(lambda: hand.query(session=1, energy_J=granted_J, **still)["tick"] > begin + 100)
+        return hand.query(session=1, energy_J=granted_J, **still)
 
     holds(first, 0.0)
     assert energy[RECEIVED] == 0.0
@@ -390,7 +396,11 @@ def flood(port: int, packet: bytes, ended: threading.Event) -> None:
 @pytest.mark.parametrize("what", ["noise", "forged"])
 def test_a_flood_neither_takes_the_hand_away_nor_stops_the_servo(server, what):
     """As fast as one thread can, for a second, while somebody pulls."""
-    packet = os.urandom(200) if what == "noise" else Wire(ANOTHER_KEY).pack(QUERY, wants=HOLD, kind=PUSH, body=3)
+    packet = (
+        os.urandom(200)
+        if what == "noise"
+        else Wire(ANOTHER_KEY).pack(QUERY, wants=HOLD, hands=[HAND.pack(body=3), HAND.pack()])
+    )
     client = RemoteSession(Remote(HERE, server.port), arm_at_rest(), fifo=False, deadline_s=0.0)
     client.start()
     client.engine.servo.control[SPIN_NS] = 0

@@ -312,3 +312,15 @@ def test_nobody_there_is_said_in_one_line():
     with pytest.raises(LinkError, match=rf"^nobody answers at 127\.0\.0\.1:{port}: [^\n]+$"):
         Remote(HERE, port)
     assert PATIENCE_S == 2.0
+
+
+def test_a_server_writes_its_servos_rings_from_one_thread_only():
+    server = Serving(arm_at_rest(), port=0, fifo=False)
+    try:
+        server.hold("tool", (0, 0, 0), (0, 0, 0))
+        server.let_go()
+        server.pause()
+        assert (server.engine.hands.head, server.engine.events.head) == (0, 0)  # the link's thread will
+        assert (server.relaying.own_hands.head, server.relaying.own_events.head) == (2, 1)
+    finally:
+        server.stop()

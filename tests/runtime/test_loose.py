@@ -50,7 +50,8 @@ def test_after_a_reset_a_body_is_where_it_was_added():
     session = pp.touch(with_loose(box_on_table()), page=False)
     name = session.edit.add((0.0, 1.0, 2.0), "ball")
     session.simulate(0.2)
-    session.simulate(0.002)  # from the start again
+    session.reset()
+    session.simulate(0.002)
     assert session.frame()["pose"][session.scene.model.body(name)][:3] == pytest.approx((0.0, 1.0, 2.0), abs=1e-4)
     session.stop()
 

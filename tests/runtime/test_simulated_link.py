@@ -314,6 +314,23 @@ def test_events_arrive_once_also_after_a_silence_and_those_said_in_it(length_s):
     assert resets(link) == 4
 
 
+def test_what_the_servers_program_says_comes_by_the_link_which_alone_writes():
+    """Beside what comes from the other end, and in order."""
+    link = linked("arm-rest", Impairments(loss=0.2))
+    link.run(0.1)
+    for k in range(1, 4):
+        heads = link.server.events.head, link.server.hands.head
+        link.relaying.own_events.write(link.server.event_layout.pack(kind=RESET))
+        body = link.server.model.body("tool")
+        link.relaying.own_hands.write(link.server.hand_layout.pack(body=body, sent_ns=round(1e9 * DT * link.ticks)))
+        assert (link.server.events.head, link.server.hands.head) == heads
+        link.run(0.05)
+        assert link.history("hand_body")[-1, 0] == body
+        link.hand.events.write(link.hand.event_layout.pack(kind=RESET))
+        link.run(0.05)
+        assert resets(link) == 2 * k
+
+
 # ---- energy
 
 FAR = Impairments(delay_s=0.02, loss=ONE_WAY_LOSS)

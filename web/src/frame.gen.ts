@@ -24,6 +24,7 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "edit_stage", "kind": "i", "shape": []},
   {"name": "contacts", "kind": "i", "shape": []},
   {"name": "contact_body", "kind": "i", "shape": ["n_contacts", 2]},
+  {"name": "parked", "kind": "i", "shape": ["n_bodies"]},
   {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
@@ -82,6 +83,8 @@ export interface Frame {
   contacts: number;
   /** the two bodies of each contact, as far as there is room */
   contact_body: number[];
+  /** 1: the body waits to be added, and takes no part */
+  parked: number[];
   /** body that each device holds, 0: none */
   device_held: number[];
   /** of its guard: engaging, rising, on, slowed, late, fault */

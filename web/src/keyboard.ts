@@ -65,7 +65,7 @@ export class KeyboardHand {
   choices(): number[] {
     const [hello, frame] = [this.store.get("hello"), this.store.get("frame")];
     if (!hello || !frame || !this.store.canTouch()) return [];
-    return out(hello, frame.pose).filter((i) => {
+    return out(hello, frame.parked).filter((i) => {
       const { touchable, movable, shapes } = hello.bodies[i]!;
       return (touchable || movable) && shapes.some(({ kind }) => kind !== "plane");
     });

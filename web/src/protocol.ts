@@ -21,8 +21,9 @@ export interface Body {
   name: string;
   touchable: boolean;
   movable?: boolean; // an obstacle: "place" puts it elsewhere
-  spare?: boolean; // an obstacle that waits far below until it is added (parked.ts)
-  loose?: boolean; // a free body that waits far above until it is added
+  spare?: boolean; // an obstacle that waits until it is added (parked.ts)
+  loose?: boolean; // a free body that waits until it is added
+  parked?: boolean; // it waits at the start
   shapes: Shape[];
 }
 

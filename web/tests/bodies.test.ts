@@ -11,8 +11,9 @@ const PLANE: Shape = { ...SHAPE, kind: "plane", size: [] };
 const H = Math.SQRT1_2;
 const ORIGIN = new THREE.Vector3();
 
-function make(bodies: Body[], poses: number[][]): Bodies {
+function make(bodies: Body[], poses: number[][], parked: number[] = []): Bodies {
   const made = new Bodies({ bodies } as unknown as Hello, QUALITY);
+  made.park(parked);
   made.place(poses.flat());
   made.planes.fit(ORIGIN, 2);
   return made;
@@ -167,27 +168,36 @@ test("the surface of a body is found behind others", () => {
   expect(bodies.surface(3, ray([3, 0, 2], [0, 0, 2]))).toBeNull();
 });
 
-test("an obstacle is found to be moved, and not seen, nor counted, while it waits far below", () => {
+test("an obstacle is found to be moved, and not seen, nor counted, while it waits", () => {
   const ball = (name: string): Body => ({ name, touchable: false, movable: true, spare: true, shapes: [SHAPE] });
-  const bodies = make([ball("a"), ball("b")], [REST, [0, 0, -100, 1, 0, 0, 0]]);
+  const bodies = make([ball("a"), ball("b")], [REST, [0, 0, -100, 1, 0, 0, 0]], [0, 1]);
   expect(bodies.pick(ray([-3, 0, 0], [0, 0, 0]))).toMatchObject({ body: 0, movable: true });
   expect([...bodies.corners().keys()]).toEqual([0]);
   expect(bodies.pick(ray([-3, 0, -100], [0, 0, -100]))).toBeNull();
   const X = new THREE.Matrix4();
   meshes(bodies)[0]!.getMatrixAt(1, X);
   expect(X.getMaxScaleOnAxis()).toBeLessThan(1e-6);
-  bodies.place([...REST, 1, 0, 0, 1, 0, 0, 0]); // added
+  bodies.park([0, 0]); // added
+  bodies.place([...REST, 1, 0, 0, 1, 0, 0, 0]);
   expect([...bodies.corners().keys()]).toEqual([0, 1]);
   expect(bodies.pose(1)).toEqual([1, 0, 0, 1, 0, 0, 0]);
 });
 
-test("a free body that waits far above is not seen, found nor counted; the same height is a place for others", () => {
+test("whether a body is there is not a matter of height", () => {
+  const bodies = make([-1e4, -60, 0, 60, 1e4].map((z): Body => ({ name: `${z}`, touchable: true, loose: z > 0, shapes: [SHAPE] })),
+    [-1e4, -60, 0, 60, 1e4].map((z) => [0, 0, z, 1, 0, 0, 0]));
+  expect([...bodies.corners().keys()]).toEqual([0, 1, 2, 3, 4]);
+  expect(bodies.pick(ray([-3, 0, -60], [0, 0, -60]))).toMatchObject({ body: 1 });
+});
+
+test("a free body that waits is not seen, found nor counted; the same height is a place for others", () => {
   const ball = (name: string, loose: boolean): Body => ({ name, touchable: true, loose, shapes: [SHAPE] });
   const high = [0, 0, 100, 1, 0, 0, 0];
-  const bodies = make([ball("waits", true), ball("flies", false)], [high, [3, 0, 100, 1, 0, 0, 0]]);
+  const bodies = make([ball("waits", true), ball("flies", false)], [high, [3, 0, 100, 1, 0, 0, 0]], [1, 0]);
   expect([...bodies.corners().keys()]).toEqual([1]);
   expect(bodies.pick(ray([-3, 0, 100], [0, 0, 100]))).toMatchObject({ body: 1 }); // through the one that waits
-  bodies.place([...REST, ...high]); // added
+  bodies.park([0, 0]); // added
+  bodies.place([...REST, ...high]);
   expect(bodies.pick(ray([-3, 0, 0], [0, 0, 0]))).toMatchObject({ body: 0, movable: false });
   expect([...bodies.corners(0).keys()]).toEqual([0]);
 });

@@ -31,8 +31,9 @@ const bodies = ["world", "base", "link1", "link2", "obstacle", "spare", "link wi
 const AT = new THREE.Vector3(0, 2, 1); // where everything is; the camera is at (0, 0, 1) and looks along y
 
 function frame(more: Partial<Frame> = {}): Frame {
-  const pose = Float64Array.from(bodies.flatMap(({ name }) => [0, 2, name === "spare" ? -100 : 1, 1, 0, 0, 0]));
-  return { pose, hand_body: [0, 0], hand_point: new Float64Array(6), hand_force: new Float64Array(6), ...more } as Frame;
+  const pose = Float64Array.from(bodies.flatMap(() => [0, 2, 1, 1, 0, 0, 0]));
+  const parked = bodies.map(({ name }) => Number(name === "spare"));
+  return { pose, parked, hand_body: [0, 0], hand_point: new Float64Array(6), hand_force: new Float64Array(6), ...more } as Frame;
 }
 
 function setUp() {
@@ -185,7 +186,7 @@ test("what goes away is not chosen any more, and one that cannot be taken says s
   const { press, store, view } = setUp();
   press("ArrowLeft");
   const gone = frame();
-  gone.pose[7 * 4 + 2] = -100;
+  gone.parked[4] = 1;
   store.set("frame", gone);
   expect(store.get("chosen")).toBe(0);
   view.find.facing.mockReturnValue(null as never);

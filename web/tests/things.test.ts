@@ -1,7 +1,7 @@
 import * as THREE from "three";
 import { expect, test, vi } from "vitest";
 import { ahead, headingOf, present, radiusOf, toolAt, waiting } from "../src/panels/things";
-import { isParked, out } from "../src/parked";
+import { out } from "../src/parked";
 import type { Hello, Shape } from "../src/protocol";
 import { vacancy, type Surroundings } from "../src/scene/vacancy";
 
@@ -19,11 +19,12 @@ const hello = {
 const row = (x: number, y: number, z: number): number[] => [x, y, z, 1, 0, 0, 0];
 const pose = [row(0, 0, 0), row(0.5, 0.1, 0.7), row(0.4, 0, 0.2), row(0, 0, -100), row(1, 0, 0.05), row(0, 0, 102)].flat();
 
-test("obstacles that wait far below and free bodies that wait far above are not there", () => {
-  expect(present(hello, pose)).toEqual([{ name: "box", kind: "obstacle" }, { name: "loose box 1", kind: "free body" }]);
-  expect(out(hello, pose)).toEqual([0, 1, 2, 4]);
-  expect(waiting(hello, pose)).toEqual({ obstacle: 1, box: 0, ball: 1 });
-  expect(waiting({ ...hello, loose: {} }, pose)).toEqual({ obstacle: 1, box: 0, ball: 0 });
+test("obstacles and free bodies that wait are not there", () => {
+  const parked = [0, 0, 0, 1, 0, 1];
+  expect(present(hello, parked)).toEqual([{ name: "box", kind: "obstacle" }, { name: "loose box 1", kind: "free body" }]);
+  expect(out(hello, parked)).toEqual([0, 1, 2, 4]);
+  expect(waiting(hello, parked)).toEqual({ obstacle: 1, box: 0, ball: 1 });
+  expect(waiting({ ...hello, loose: {} }, parked)).toEqual({ obstacle: 1, box: 0, ball: 0 });
 });
 
 test("the heading says what a scene has", () => {
@@ -31,13 +32,6 @@ test("the heading says what a scene has", () => {
   expect([headingOf(hello), headingOf({ ...hello, loose: {} }), headingOf(still), headingOf({ ...still, loose: {} })]).toEqual([
     "Obstacles and free bodies", "Obstacles", "Free bodies", "",
   ]);
-});
-
-test("a free body that was thrown down is still out, and can be removed", () => {
-  expect(isParked({ loose: true }, -80)).toBe(false);
-  expect(isParked({ loose: true }, 100)).toBe(true);
-  expect(isParked({}, 100)).toBe(false); // anything else up there is really there
-  expect(isParked({}, -100)).toBe(true);
 });
 
 test("an obstacle is put on the path ahead of the tool, a quarter of a metre from it", () => {

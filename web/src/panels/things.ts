@@ -23,15 +23,15 @@ export interface Thing {
 }
 
 /** What is out and can be removed: obstacles first. */
-export function present(hello: Hello, pose: ArrayLike<number>): Thing[] {
-  const bodies = out(hello, pose).map((i) => hello.bodies[i]!);
+export function present(hello: Hello, parked: ArrayLike<number>): Thing[] {
+  const bodies = out(hello, parked).map((i) => hello.bodies[i]!);
   const named = (those: Body[], kind: Thing["kind"]): Thing[] => those.map(({ name }) => ({ name, kind }));
   return [...named(bodies.filter(({ movable }) => movable), "obstacle"), ...named(bodies.filter(({ loose }) => loose), "free body")];
 }
 
 /** How many wait to be added, of the obstacles and of each kind of free body. */
-export function waiting(hello: Hello, pose: ArrayLike<number>): Record<"obstacle" | LooseKind, number> {
-  const there = new Set(out(hello, pose).map((i) => hello.bodies[i]!.name));
+export function waiting(hello: Hello, parked: ArrayLike<number>): Record<"obstacle" | LooseKind, number> {
+  const there = new Set(out(hello, parked).map((i) => hello.bodies[i]!.name));
   const left = (names: string[]): number => names.filter((name) => !there.has(name)).length;
   const obstacles = hello.bodies.filter(({ movable }) => movable).map(({ name }) => name);
   return { obstacle: left(obstacles), box: left(hello.loose?.box ?? []), ball: left(hello.loose?.ball ?? []) };
@@ -112,8 +112,8 @@ export class Things {
 
   private refresh(frame: Frame): void {
     const hello = this.store.get("hello")!;
-    const things = present(hello, frame.pose);
-    const left = waiting(hello, frame.pose);
+    const things = present(hello, frame.parked);
+    const left = waiting(hello, frame.parked);
     const key = JSON.stringify([things, left]);
     if (key === this.shown) return;
     this.shown = key;

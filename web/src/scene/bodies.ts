@@ -4,7 +4,6 @@
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
-import { isParked } from "../parked";
 import type { Hello, Shape } from "../protocol";
 import { loadMesh } from "./meshes";
 import { Planes } from "./planes";
@@ -57,7 +56,7 @@ export class Bodies {
     load: (mesh: number) => Promise<THREE.BufferGeometry> = loadMesh,
   ) {
     this.frames = hello.bodies.map(() => new THREE.Matrix4());
-    this.parked = hello.bodies.map(() => false);
+    this.parked = hello.bodies.map(({ parked }) => parked ?? false);
     this.planes = new Planes(quality);
     this.root.add(this.planes.root);
     const all = hello.bodies.flatMap((body, index) => seen(body.shapes).map((shape) => ({ body: index, shape })));
@@ -100,6 +99,11 @@ export class Bodies {
     this.arrange(this.batches.at(-1)!);
   }
 
+  /** Notes which bodies wait, as a frame says it; seen when they are placed next. */
+  park(parked: ArrayLike<number | boolean>): void {
+    this.parked.forEach((_, i) => (this.parked[i] = Boolean(parked[i])));
+  }
+
   /** Puts every body where `pose` (7 numbers each) says. */
   place(pose: ArrayLike<number>): void {
     const p = new THREE.Vector3();
@@ -108,7 +112,6 @@ export class Bodies {
     this.frames.forEach((frame, i) => {
       const at = 7 * i;
       frame.compose(p.set(pose[at]!, pose[at + 1]!, pose[at + 2]!), q.set(pose[at + 4]!, pose[at + 5]!, pose[at + 6]!, pose[at + 3]!), one);
-      this.parked[i] = isParked(this.hello.bodies[i], pose[at + 2]!);
     });
     for (const batch of this.batches) this.arrange(batch);
     this.planes.place(this.frames);

@@ -171,6 +171,7 @@ export class SceneView {
   }
 
   private rememberBegin(hello: Hello): void {
+    this.bodies!.park(hello.bodies.map(({ parked }) => parked ?? false));
     this.bodies!.place(hello.start.flat());
     this.outlook.remember(this.bodies!);
   }
@@ -179,13 +180,17 @@ export class SceneView {
   private loaded(): void {
     this.rememberBegin(this.store.get("hello")!);
     const frame = this.store.get("frame");
-    if (frame) this.bodies!.place(frame.pose);
+    if (frame) {
+      this.bodies!.park(frame.parked);
+      this.bodies!.place(frame.pose);
+    }
     if (this.told && !this.rig.turned) this.fit();
     this.highlight();
   }
 
   private take(frame: Frame): void {
     this.tween?.push(frame.pose, this.store.get("arrived"));
+    this.bodies?.park(frame.parked);
     if (this.bodies && !this.told) {
       this.told = true;
       this.dim();

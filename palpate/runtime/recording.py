@@ -1,0 +1,59 @@
+"""The recorder of a session: its process, from the first frame to the last."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from palpate.runtime.children import Child, ChildError
+from palpate.runtime.describe import describe
+from palpate.runtime.meshes import MeshFiles
+from palpate.runtime.state import Engine
+from palpate.scenes.scene import Scene
+
+PATIENCE_S, LAST_S = 15.0, 30.0  # for its start, and for writing what is left
+
+
+def start_recorder(scene: Scene, engine: Engine, meshes: MeshFiles, path: Path, fifo: bool) -> Child:
+    """The process, when it records; a ChildError says why it cannot."""
+    rings = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
+    orders = rings | {"path": str(path), "hello": describe(scene, engine), "meshes": meshes.paths, "fifo": fifo}
+    recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
+    try:
+        recorder.answer("recording", PATIENCE_S)
+    except ChildError:
+        recorder.end()
+        raise
+    return recorder
+
+
+def finish_recorder(recorder: Child, path: Path | None) -> str:
+    """Let it write what is left, and end it; what to say of it, or a ChildError."""
+    recorder.ask_to_end()
+    try:
+        done = recorder.answer("done", LAST_S)
+        return f"recorded {done['frames']} frames, {done['lost']} lost, in {path}"
+    finally:
+        recorder.end()
+
+
+def why_it_ended(recorder: Child) -> str:
+    """Of a recorder that ended by itself."""
+    try:
+        recorder.answer("done", 1.0)
+        return "it was asked to"
+    except ChildError as error:
+        return str(error)
+    finally:
+        recorder.end()
+
+
+def tell_mark(recorder: Child, text: str, data: Any) -> None:
+    """A marker into the file, at this moment."""
+    try:
+        json.dumps([text, data], allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a mark holds what JSON can hold: {error}") from None
+    recorder.tell({"mark": {"text": text, "data": data, "wall_ns": time.monotonic_ns()}})

@@ -1,0 +1,82 @@
+"""The start of a session: all that the next step of its world depends on, as it was then; where a reset goes.
+
+A Start has what a Snapshot of the World has, by the same names, so that nothing can be forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from palpate.contact.rows import N_CONTACTS, N_ROWS, N_WARM
+from palpate.jit import block_loader, kernel
+from palpate.model.model import Floats1, Floats2, Ints1
+from palpate.world.state import load as load_world
+
+
+class Start(NamedTuple):
+    """World.snapshot().arrays."""
+
+    q: Floats1
+    v: Floats1
+    tau: Floats1
+    wrenches: Floats2
+    kp: Floats1
+    kv: Floats1
+    q_hold: Floats1
+    v_hold: Floats1
+    joined: Ints1
+    joined_kind: Ints1
+    joined_at: Floats2
+    joined_R: Floats2
+    number: Floats1
+    integer: Ints1
+    ledger: Floats1
+    work: Floats1
+    pushed: Ints1
+    warm_key: Ints1
+    warm_impulse: Floats2
+    warm: Ints1
+
+
+load_start = block_loader((Start, False))
+
+
+@kernel
+def put(to, values):
+    for i in range(to.shape[0]):
+        to[i] = values[i]
+
+
+@kernel
+def put_rows(to, values):
+    for i in range(to.shape[0]):
+        for j in range(to.shape[1]):
+            to[i, j] = values[i, j]
+
+
+@kernel
+def restore(world, start):
+    """The world at one address as the Start at another has it; no contact is left over."""
+    _, _, _, _, rows, now = load_world(world)
+    then = load_start(start)[0]
+    put(now.q, then.q)
+    put(now.v, then.v)
+    put(now.tau, then.tau)
+    put_rows(now.wrenches, then.wrenches)
+    put(now.kp, then.kp)
+    put(now.kv, then.kv)
+    put(now.q_hold, then.q_hold)
+    put(now.v_hold, then.v_hold)
+    put(now.joined, then.joined)
+    put(now.joined_kind, then.joined_kind)
+    put_rows(now.joined_at, then.joined_at)
+    put_rows(now.joined_R, then.joined_R)
+    put(now.number, then.number)
+    put(now.integer, then.integer)
+    put(now.ledger, then.ledger)
+    put(now.work, then.work)
+    put(now.pushed, then.pushed)
+    put(rows.warm_key, then.warm_key)
+    put_rows(rows.warm_impulse, then.warm_impulse)
+    rows.integer[N_WARM] = then.warm[0]
+    rows.integer[N_CONTACTS], rows.integer[N_ROWS] = 0, 0
