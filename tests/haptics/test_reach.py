@@ -444,7 +444,7 @@ def test_what_the_motors_cannot_make_is_counted():
     run = Run(floating(cube(5.0)), device, "push", effects=[wall]).go(0.6)
     assert run.count("saturated") == 0
     run.go(1.0)
-    assert lengths(run["device_force"][-1, 0]) == pytest.approx(8.5)
+    assert lengths(run["device_force"][:, 0]).max() > 8.0  # for as long as the motors stay cold
     assert run.count("saturated") > 100
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
 from palpate.haptics.devices.rate import RateControl
 
 # axes in SDL's usual order: sticks right and down are positive, triggers rest at -1
@@ -91,7 +91,8 @@ class Gamepad(OpenClose):
         self._settings = (radius_m, speed_m_s, spin_rad_s, dead_zone)
         self._rate = RateControl(*self._settings)
         self.spec = DeviceSpec("gamepad", force_limit_N=force_shown_N, workspace_radius_m=radius_m, senses=4,
-                               actuates=0, rate_hz=120.0)  # fmt: skip
+                               actuates=0, rate_hz=120.0,
+                               velocity_limit_m_s=max(HAND_SPEED_M_S, 2.0 * speed_m_s))  # fmt: skip
         self.index, self._import, self._clock = index, import_module, clock
         self._lock, self._stop, self._ready = threading.Lock(), threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None

@@ -14,7 +14,8 @@ class Pointer(OpenClose):
     """
 
     def __init__(self) -> None:
-        self.spec = DeviceSpec("pointer", force_limit_N=60.0, force_rise_N_s=2000.0, stiffness_limit_N_m=3000.0)
+        self.spec = DeviceSpec("pointer", force_limit_N=60.0, force_rise_N_s=2000.0, stiffness_limit_N_m=3000.0,
+                               actuates=0)  # fmt: skip
         self._position = np.zeros(3)
         self._buttons, self._sampled_at_s = 0, np.nan
         self.shown_N = np.zeros(3)  # the last force it was sent

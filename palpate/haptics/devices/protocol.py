@@ -11,6 +11,12 @@ from typing import Protocol, Self
 
 import numpy as np
 
+# Faster than this is no hand: voluntary motion within the workspaces of desktop devices stays below 1 m/s, and at their
+# full force light tips reach it within 30 ms and 3 cm when let go.  Also the reference's protection against leaps
+# (mobile-haptic-display.md 1.4).  A wrist turns at up to 20 rad/s when it is flung.  Both chosen.
+HAND_SPEED_M_S, WRIST_SPEED_RAD_S = 2.0, 30.0
+HEAT_S = 10.0  # the memory of motors of such devices (mobile-haptic-display.md 5.2); chosen where no maker tells
+
 
 class DeviceError(RuntimeError):
     """A device that cannot be opened, was lost, or was used when closed; the message says which and what to do."""
@@ -28,14 +34,22 @@ class DeviceSpec:
     senses: int = 3  # freedoms sensed
     actuates: int = 3  # freedoms with force; 0: a device without force feedback
     torque_limit_Nm: float = 0.0  # largest torque it may be asked for; 0: it makes none
-    velocity_limit_m_s: float = np.inf  # moving faster than this, its force is taken away
+    velocity_limit_m_s: float = np.inf  # moving faster than this, its force and torque are taken away
+    spin_limit_rad_s: float = np.inf  # or turning faster than this
+    continuous_force_N: float = np.inf  # what its motors make for ever without getting too hot; infinite: no matter
+    continuous_torque_Nm: float = np.inf
+    heat_s: float = HEAT_S  # the rms over a memory of this length stays below them; guard.lasts_s: how long a force may
     rate_hz: float = 1000.0  # how often a device with a thread of its own is asked
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.force_limit_N) and self.force_limit_N >= 0.0):
             raise ValueError(f"device {self.name!r}: force_limit_N must be finite and not negative")
-        if not self.force_rise_N_s > 0.0:
-            raise ValueError(f"device {self.name!r}: force_rise_N_s must be positive")
+        if not (np.isfinite(self.torque_limit_Nm) and self.torque_limit_Nm >= 0.0):
+            raise ValueError(f"device {self.name!r}: torque_limit_Nm must be finite and not negative")
+        for name in ("force_rise_N_s", "velocity_limit_m_s", "spin_limit_rad_s", "continuous_force_N",
+                     "continuous_torque_Nm", "heat_s"):  # fmt: skip
+            if not getattr(self, name) > 0.0:  # a NaN too
+                raise ValueError(f"device {self.name!r}: {name} must be positive, got {getattr(self, name)}")
 
 
 @dataclass

@@ -80,7 +80,7 @@ class Scripted(OpenClose):
                 raise ValueError(f"pushes or grasps overlap: one ends at {a.end_s} s, the next begins at {b.begin_s} s")
         if force_rise_N_s is None:
             force_rise_N_s = AT_ONCE_N_S if any(isinstance(x, Push) for x in actions) else RISE_N_S
-        self.spec = DeviceSpec("scripted", FORCE_LIMIT_N, force_rise_N_s)
+        self.spec = DeviceSpec("scripted", FORCE_LIMIT_N, force_rise_N_s, actuates=0)
         self.actions, self._from, self._now = tuple(actions), np.array(origin_m, dtype=float), 0.0
         self.shown_N = np.zeros(3)
 

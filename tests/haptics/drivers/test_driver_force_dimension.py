@@ -218,10 +218,14 @@ def test_limits_come_from_the_table_of_types(kind, limits, opened):
     assert device.spec.force_limit_N == limits.force_N
     assert device.spec.stiffness_limit_N_m == limits.stiffness_N_m
     assert device.spec.workspace_radius_m == limits.radius_m
+    assert device.spec.continuous_force_N == limits.continuous_N <= limits.force_N
 
 
 def test_an_unknown_type_gets_the_weakest_limits():
-    assert all(UNKNOWN.force_N <= known.force_N and UNKNOWN.radius_m <= known.radius_m for known in LIMITS.values())
+    for known in LIMITS.values():
+        assert UNKNOWN.force_N <= known.force_N
+        assert UNKNOWN.radius_m <= known.radius_m
+        assert UNKNOWN.continuous_N <= known.continuous_N
 
 
 @pytest.mark.parametrize(("answer", "result"), [(0, OK), (1, NOTHING_NEW), (2, SATURATED), (-1, LOST)])

@@ -33,7 +33,7 @@ from palpate.haptics.devices.port import (
     SPIN,
     VELOCITY,
 )  # fmt: skip
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading
 from palpate.jit import DISABLED, entry, warm
 from palpate.jit.routines import call_routine
 
@@ -298,20 +298,25 @@ def test_a_missing_or_wrong_library_says_where_it_was_looked_for(monkeypatch, tm
         OpenHaptics(library=FakeHD(missing=("hdUnschedule",))).open()
 
 
-@pytest.mark.parametrize(("part", "force_N", "stiffness_N_m"), LIMITS)
-def test_limits_are_the_published_ones_and_no_more_than_the_vendor_allows(part, force_N, stiffness_N_m, opened):
-    device, _, _ = opened(FakeStylus(model=f"PHANToM {part}".encode(), max_force=100.0, max_stiffness=100.0))
-    assert (device.spec.force_limit_N, device.spec.stiffness_limit_N_m) == (force_N, stiffness_N_m)
-    device.close()
-    device, _, _ = opened(FakeStylus(model=f"PHANToM {part}".encode(), max_force=1.5, max_stiffness=0.2))
+@pytest.mark.parametrize("limits", LIMITS)
+def test_limits_are_the_published_ones_and_no_more_than_the_vendor_allows(limits, opened):
+    name = f"PHANToM {limits.model}".encode()
+    for much in (100.0, 0.0):  # a library that does not know says nothing
+        vendor = FakeStylus(name, max_force=much, max_stiffness=much, continuous_force=much, velocity_limit=1e3 * much)
+        device, _, _ = opened(vendor)
+        assert (device.spec.force_limit_N, device.spec.stiffness_limit_N_m) == (limits.force_N, limits.stiffness_N_m)
+        assert (device.spec.continuous_force_N, device.spec.velocity_limit_m_s) == (limits.continuous_N, HAND_SPEED_M_S)
+        device.close()
+    device, _, _ = opened(FakeStylus(name, max_force=1.5, max_stiffness=0.2, continuous_force=0.3, velocity_limit=900))
     assert (device.spec.force_limit_N, device.spec.stiffness_limit_N_m) == (1.5, 200.0)
+    assert (device.spec.continuous_force_N, device.spec.velocity_limit_m_s) == (0.3, 0.9)
     assert device.spec.workspace_radius_m == pytest.approx(0.035)
 
 
 def test_an_unknown_model_gets_the_weakest_limits(opened):
-    assert all(UNKNOWN[0] <= force_N for _, force_N, _ in LIMITS)
+    assert all(UNKNOWN.force_N <= known.force_N and UNKNOWN.continuous_N <= known.continuous_N for known in LIMITS)
     device, _, _ = opened(FakeStylus(model=b"Marvel 9", max_force=100.0))
-    assert device.spec.force_limit_N == UNKNOWN[0]
+    assert device.spec.force_limit_N == UNKNOWN.force_N
 
 
 def test_two_devices_share_the_scheduler_and_do_not_mix():
