@@ -343,7 +343,7 @@ class Session:
         """From outside the loop, which is silent or has ended."""
         for device in self._devices:
             with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
-                device.write(np.zeros(3))
+                device.write(np.zeros(6))
 
     def _give_back(self) -> None:
         """Gravity and friction as the world had them: a page may have changed them."""
@@ -356,8 +356,10 @@ class Session:
         for k, (device, reaching) in enumerate(zip(self._devices, self.reaching, strict=True)):
             fault = reaching.fault
             if fault and not self._faults[k]:
-                told = next((": " + box.error for box in self._mailboxes if box.device is device and box.error), "")
-                cure = "a new session" if told else "a reset"  # the thread of a mailbox that failed has ended
+                box = next((box for box in self._mailboxes if box.device is device), None)
+                told = ": " + box.reason() if box is not None and box.reason() else ""
+                ended = box is not None and box.error  # a mailbox's thread that failed does not come back
+                cure = "a new session" if ended else "a reset"
                 self._note(f"no more force on {device.spec.name}: {fault}{told}; {cure} engages it again")
             self._faults[k] = bool(fault)
 

@@ -242,11 +242,11 @@ class ForceDimension(OpenClose):
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
             copy_reading(self._port, out)
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
-            self._port.command[:3], self._port.command[3:] = force_N, 0.0
+            self.require_allowed(wrench)
+            self._port.command[:] = wrench
             if send(self.in_tick.block.address) == LOST:
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
 from palpate.haptics.devices.rate import RateControl
 
 # axes in SDL's usual order: sticks right and down are positive, triggers rest at -1
@@ -184,12 +184,12 @@ class Gamepad(OpenClose):
             out.quaternion[:], out.spin_rad_s[:] = self._rate.quaternion, self._rate.spin_rad_s
             out.buttons, out.sampled_at_s = self._buttons, self._sampled_s
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         """Rumble as strongly as the force is large."""
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
-            self._force_N, self._written_s = float(np.linalg.norm(force_N)), self._clock()
+            self.require_allowed(wrench)
+            self._force_N, self._written_s = float(np.linalg.norm(wrench[FORCE])), self._clock()
 
     def close(self) -> None:
         with self._lock:

@@ -30,7 +30,7 @@ from palpate.haptics.devices.haply_messages import (
     parse,
     read_state,
 )
-from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
 
 HOST = "127.0.0.1"  # the service and this program share a machine; nothing here leaves it
 PORT, EVENTS_PORT = 10001, 10020
@@ -235,13 +235,13 @@ class Haply(OpenClose):
             out.buttons, out.sampled_at_s = state.buttons, state.sampled_at_s
             out.spin_rad_s[:] = 0.0  # the service does not tell
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
+            self.require_allowed(wrench)
             if self._lost:
                 raise DeviceError(self._lost)
-            self._command = (np.array(force_N, dtype=float), time.monotonic())
+            self._command = (np.array(wrench[FORCE], dtype=float), time.monotonic())
 
     def close(self) -> None:
         """A last tick without force; then the connection ends."""

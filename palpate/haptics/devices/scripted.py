@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, DeviceReading, DeviceSpec, OpenClose
 from palpate.spatial.placement import Vector3
 
 FORCE_LIMIT_N = 200.0
@@ -105,7 +105,7 @@ class Scripted(OpenClose):
         out.position_m[:] = self.target(now, self._from, self._now) if isinstance(now, Grasp) else self._from
         out.sampled_at_s = self._now
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         self.require_open()
-        self.require_allowed(force_N)
-        self.shown_N[:] = force_N
+        self.require_allowed(wrench)
+        self.shown_N[:] = wrench[FORCE]

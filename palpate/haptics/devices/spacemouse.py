@@ -161,11 +161,11 @@ class SpaceMouse(OpenClose):
             self.malformed += 1
         # others tell of batteries and lights
 
-    def write(self, force_N: np.ndarray) -> None:
-        """It makes no force: only zero is allowed."""
+    def write(self, wrench: np.ndarray) -> None:
+        """It makes neither force nor torque: only zero is allowed."""
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
+            self.require_allowed(wrench)
 
     def close(self) -> None:
         with self._lock:

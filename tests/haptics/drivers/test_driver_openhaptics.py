@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from contracts.test_devices import (  # noqa: F401  the contract, run here with the fake
     test_a_closed_device_refuses_to_work,
-    test_a_force_above_the_limit_or_not_finite_is_refused,
+    test_a_wrench_above_a_limit_or_not_finite_is_refused,
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
@@ -33,7 +33,7 @@ from palpate.haptics.devices.port import (
     SPIN,
     VELOCITY,
 )  # fmt: skip
-from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, wrench
 from palpate.jit import DISABLED, entry, warm
 from palpate.jit.routines import call_routine
 
@@ -59,7 +59,7 @@ class Tick:
         return run_routine_entry(self.way.sample.address, self.way.block.address)
 
     def send(self, *force):
-        self.port.command[:3] = force
+        self.port.command[FORCE] = force
         return run_routine_entry(self.way.send.address, self.way.block.address)
 
 
@@ -235,7 +235,7 @@ def test_opening_follows_the_vendors_order(opened):
 def test_closing_sends_zero_force_first_always(opened, monkeypatch):
     monkeypatch.setattr(openhaptics, "LAST_FRAME_S", 20.0)
     device, stylus, lib = opened(manual=False, clock=a_moment)
-    device.write(np.array([1.0, 0.0, 0.0]))
+    device.write(wrench([1.0, 0.0, 0.0]))
     lib.calls.clear()
     device.close()
     device.close()
@@ -461,7 +461,7 @@ def test_a_real_shared_library_calls_our_compiled_servo_from_its_own_thread(comp
     reading = DeviceReading()
 
     def arrives():
-        device.write(np.array([0.5, 1.0, 2.0]))
+        device.write(wrench([0.5, 1.0, 2.0]))
         device.read(reading)
         return reading.position_m == pytest.approx([0.5e-3, 1e-3, 2e-3])
 
