@@ -8,7 +8,8 @@ The memory is anonymous (memfd): it has no name, is handed to child processes as
 the last process that holds it is, however that ends.
 
 The servo writes through atomics (runtime/ring_kernels.py).  This file is the Python side, which never loads the
-compiler: its 8-byte stores and loads are single instructions, and x86-64 keeps the order of stores and of loads.
+compiler: its 8-byte stores and loads are single instructions, and x86-64 keeps the order of stores and of loads (an
+ARM does not promise that: there a frame may be torn).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -40,9 +40,9 @@ class Ring:
     def create(cls, slots: int, words: int) -> Ring:
         """A new ring of `slots` messages of `words` words."""
         size = 8 * (HEADER_WORDS + slots * (1 + words))
-        if sys.platform == "linux":
+        if hasattr(os, "memfd_create"):
             fd = os.memfd_create("palpate", 0)
-        else:  # no memfd: an unlinked temporary file behaves the same
+        else:  # not on Linux: an unlinked temporary file behaves the same
             import tempfile
 
             with tempfile.TemporaryFile() as file:
@@ -100,11 +100,11 @@ class Ring:
 @contextlib.contextmanager
 def _alone(fd: int) -> Iterator[None]:
     """No other process is inside: page and session both write events.  Ends with the process, however that ends."""
-    if sys.platform != "linux":
+    try:
+        import fcntl
+    except ImportError:  # Windows, where there is no other process either (children.py)
         yield
         return
-    import fcntl
-
     fcntl.lockf(fd, fcntl.LOCK_EX)
     try:
         yield

@@ -24,6 +24,7 @@ from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach_tables import REAL_TIME
 from palpate.jit import warm
+from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
 from palpate.runtime.edits import Edits
@@ -289,6 +290,8 @@ class Session:
                 self.report.fifo = True
             except (PermissionError, AttributeError):
                 self._note("SCHED_FIFO is not permitted: ticks may be late under load")
+        if CLOCK == "python":
+            self._note("the loop is timed by Python's clock: best effort, whatever else Python does delays it")
         self._scheduled.set()
         self.report.periods = self._loop()
 
