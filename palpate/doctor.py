@@ -75,11 +75,21 @@ def _devices() -> Iterator[Finding]:
 
 def _scheduling() -> Finding:
     if not hasattr(os, "sched_setscheduler"):
-        return Finding(False, "scheduling", f"{platform.system()} has no SCHED_FIFO; a Python-timed loop will be used")
+        return Finding(False, "scheduling", f"{platform.system()} has no SCHED_FIFO: ticks will be late under load")
     if not fifo_permitted():
         return Finding(False, "scheduling", "SCHED_FIFO is not permitted; ticks will be late under load "
                        "(allow it: rtprio in limits.conf, or CAP_SYS_NICE)")  # fmt: skip
     return Finding(True, "scheduling", "SCHED_FIFO is permitted: a servo loop can hold its rate beside other programs")
+
+
+def _loop() -> Finding:
+    """What times the loop: the same compiled schedule everywhere, another clock behind it."""
+    from palpate.jit.clock import CLOCK
+
+    if CLOCK == "libc":
+        return Finding(True, "loop", "compiled, sleeps by libc's clock_nanosleep: Python cannot delay it")
+    return Finding(False, "loop", "compiled, sleeps and spins by Python's monotonic clock: best effort, for all that "
+                   "Python does delays it")  # fmt: skip
 
 
 def _cache() -> Finding:
@@ -100,7 +110,8 @@ def examine() -> Iterator[Finding]:
                   f"{platform.machine()}, {os.cpu_count()} cores")  # fmt: skip
     supported = platform.system() == "Linux" and platform.machine() == "x86_64"
     if not supported:
-        yield Finding(False, "platform", "only Linux on x86-64 has been tried; simulated time should work elsewhere")
+        yield Finding(False, "platform", "only Linux on x86-64 has been tried; elsewhere simulated time should work, "
+                      "and sessions: no links to other machines, on Windows neither page nor recording")  # fmt: skip
     yield Finding(True, "packages", ", ".join(f"{n} {installed(n)}" for n in ("palpate", "numpy", "numba")))
     for name, use in PEERS.items():
         found = installed(name)
@@ -108,6 +119,7 @@ def examine() -> Iterator[Finding]:
     yield _clock()
     scheduling = _scheduling()
     yield scheduling
+    yield _loop()
     yield _cache()
     yield _servo(fifo=scheduling.ok)
     yield from _devices()

@@ -34,7 +34,7 @@ def pull(stiffness, mass, cap, target, target_velocity, point, velocity):
 
 @kernel
 def turn(stiffness, inertia, target, R, omega):
-    """Torque on the body [N m] towards the orientation `target` (a quaternion) of a hand that does not spin."""
+    """Torque on the body [N m] towards the orientation `target` (a quaternion); omega: its spin as the hand sees it."""
     gap = rotation_between(matrix_quaternion(R), target)
     damping = 2.0 * math.sqrt(stiffness * inertia)
     return sub(scale(stiffness, gap), scale(damping, omega))

@@ -10,7 +10,7 @@ comes out: force and torque on the hand, device frame.  In this order, every tic
 | a law failed                            | the same                                                    | law_failed   |
 | start, or engaged again                 | nothing until less than 0.2 N has been wanted once,         | gated        |
 |                                         | then g F with g from 0 to 1 in 0.5 s                        | rising       |
-| device faster than its limit            | g falls to 0 in 20 ms while it is, and rises again in 0.5 s | too_fast     |
+| device moves or turns too fast          | g falls to 0 in 20 ms while it is, and rises again in 0.5 s | too_fast     |
 | ticks late, by more than 50 ms          | zero; g begins again at 0                                   | late_zeroed  |
 | by more than 5 ms                       | a damper, -g b v, within the limits below                   | late_damped  |
 | by more than a tick                     | what was sent before                                        | late_held    |
@@ -37,7 +37,7 @@ import numpy as np
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.port import NOTHING_NEW, SATURATED
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.haptics.safety import finite3, limit_by_heat, limit_growth, limit_norm, warmed
+from palpate.haptics.safety import WARM, finite3, limit_by_heat, limit_growth, limit_norm, warmed
 from palpate.jit import Block, block_loader, entry, kernel
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.vectors import dot, get3, put3, scale, sub
@@ -70,14 +70,14 @@ WHY = (
 GAIN, FADE_LEFT_S, LATE_S, WORK_J = range(4)
 # rows of Guard.limit and Guard.sent, and columns of Guard.limit
 FORCE, TORQUE = 0, 1
-MOST, GROWTH, CONTINUOUS, DAMPING, GATE, VELOCITY = range(6)
+MOST, GROWTH, CONTINUOUS, DAMPING, GATE, VELOCITY, MEMORY = range(7)
 
 
 class Guard(NamedTuple):
     """One device's guard; `limit` is given, the rest is written by `guard` and `engage`."""
 
-    limit: Floats2  # (2, 6) of force [N] and torque [N m]: MOST, GROWTH [per s], CONTINUOUS, DAMPING [per m/s or
-    # rad/s], GATE; VELOCITY [m/s] (of the force only)
+    limit: Floats2  # (2, 7) of force [N] and torque [N m]: MOST, GROWTH [per s], CONTINUOUS, DAMPING [per m/s or
+    # rad/s], GATE, VELOCITY [m/s or rad/s], MEMORY of heat [s]
     sent: Floats2  # (2, 3) the last that was sent
     heat: Floats1  # (2,) mean square of what was sent [N^2, N^2 m^2]
     number: Floats1  # GAIN, FADE_LEFT_S, LATE_S, WORK_J
@@ -171,7 +171,7 @@ def send(g, row, wanted, sent, moving, dt):
     """Note what is sent: for the next tick, for heat, for the ledger."""
     put3(g.sent, row, sent)
     if g.limit[row, MOST] > 0.0:
-        g.heat[row] = warmed(g.heat[row], sent, dt)
+        g.heat[row] = warmed(g.heat[row], sent, g.limit[row, MEMORY], dt)
         work = dot(sub(sent, wanted), moving) * dt
         if abs(work) <= SANE_J:
             g.number[WORK_J] += work
@@ -210,8 +210,9 @@ def render(g, force, torque, velocity, spin, late_s, dt):
     g.number[LATE_S] = ZERO_AFTER_S if zeroed else behind
     if little_wanted(g, FORCE, force) and little_wanted(g, TORQUE, torque):
         g.integer[OPEN] = 1
-    fastest = g.limit[FORCE, VELOCITY]
-    too_fast = dot(velocity, velocity) > fastest * fastest
+    too_fast = (
+        dot(velocity, velocity) > g.limit[FORCE, VELOCITY] ** 2 or dot(spin, spin) > g.limit[TORQUE, VELOCITY] ** 2
+    )
     before = g.number[GAIN]
     gain = 0.0 if zeroed else next_gain(g, too_fast, late, dt)
     share = gain / before if gain < before else 1.0
@@ -248,36 +249,43 @@ def render(g, force, torque, velocity, spin, late_s, dt):
 # ---- from Python
 
 
-def new_guard(
-    spec: DeviceSpec,
-    continuous_N: float = np.inf,
-    continuous_Nm: float = np.inf,
-    damping_Ns_m: float = 2.0,
-    damping_Nms: float = 1e-3,
-) -> Guard:
+def new_guard(spec: DeviceSpec, damping_Ns_m: float = 2.0, damping_Nms: float = 1e-3) -> Guard:
     """The guard of a device, not engaged yet.
 
-    continuous: largest force and torque that it can make for ever, infinite when that is no matter.  damping: of the
-    damper that a late loop becomes; a tip of 0.1 kg that hears of it every 50 ms is stable below 2 m / T = 4 N s/m.
+    damping: of the damper that a late loop becomes; a tip of 0.1 kg that hears of it every 50 ms is stable below
+    2 m / T = 4 N s/m.
     """
-    for name, value in {"continuous_N": continuous_N, "continuous_Nm": continuous_Nm}.items():
-        if not value > 0.0:
-            raise ValueError(f"the guard of {spec.name!r}: {name} must be positive, got {value}")
     for name, value in {"damping_Ns_m": damping_Ns_m, "damping_Nms": damping_Nms}.items():
         if not (np.isfinite(value) and value >= 0.0):
             raise ValueError(f"the guard of {spec.name!r}: {name} must be finite and not negative, got {value}")
-    if not (np.isfinite(spec.torque_limit_Nm) and spec.torque_limit_Nm >= 0.0):
-        raise ValueError(f"device {spec.name!r}: torque_limit_Nm must be finite and not negative")
-    if not spec.velocity_limit_m_s > 0.0:
-        raise ValueError(f"device {spec.name!r}: velocity_limit_m_s must be positive")
     # a torque may grow, and may be wanted on engaging, in the same proportion to its limit as the force
     lever = (spec.torque_limit_Nm / spec.force_limit_N if spec.force_limit_N > 0.0 else 0.0) or 1.0
     limit = np.array([
-        [spec.force_limit_N, spec.force_rise_N_s, continuous_N, damping_Ns_m, ENGAGE_BELOW_N, spec.velocity_limit_m_s],
-        [spec.torque_limit_Nm, lever * spec.force_rise_N_s, continuous_Nm, damping_Nms, lever * ENGAGE_BELOW_N, np.inf],
+        [spec.force_limit_N, spec.force_rise_N_s, spec.continuous_force_N, damping_Ns_m, ENGAGE_BELOW_N,
+         spec.velocity_limit_m_s, spec.heat_s],
+        [spec.torque_limit_Nm, lever * spec.force_rise_N_s, spec.continuous_torque_Nm, damping_Nms,
+         lever * ENGAGE_BELOW_N, spec.spin_limit_rad_s, spec.heat_s],
     ])  # fmt: skip
     integer, number = np.zeros(3, dtype=np.int64), np.array([0.0, FADE_S, 0.0, 0.0])
     return Guard(limit, np.zeros((2, 3)), np.zeros(2), number, integer, np.zeros(len(COUNTS), dtype=np.int64))
+
+
+def lasts_s(spec: DeviceSpec, force_N: float) -> float:
+    """How long a force is sent in full, from cold motors: until they are so warm that it is the limit (safety.py)."""
+    most, least = spec.force_limit_N, spec.continuous_force_N
+    if not least < force_N <= most:
+        return math.inf if force_N <= least else 0.0
+    warmth = 1.0 - (1.0 - WARM) * (force_N - least) / (most - least)
+    return -spec.heat_s * math.log1p(-((warmth * least / force_N) ** 2))
+
+
+def settles_s(spec: DeviceSpec, force_N: float, within: float = 0.01) -> float:
+    """How long it then takes at most until it is the continuous force, but for a part of that (safety.py)."""
+    most, least = spec.force_limit_N, spec.continuous_force_N
+    if not least * (1.0 + within) < force_N:
+        return 0.0
+    rate = (1.0 + (most / least - 1.0) / (1.0 - WARM)) / spec.heat_s
+    return math.log((force_N - least) / (within * least)) / rate
 
 
 @entry("intp, float64[::1], intp, float64, float64")

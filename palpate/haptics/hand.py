@@ -4,6 +4,11 @@ m x_h'' = F_s + k (x_d - x_h) + b (x_d' - x_h') + push       F_s = k_g (x - x_h)
 
 x_h the hand, x the device's tip, x_d the intent; F_s the force of the tip on the hand, which a sensor between them
 would show.  The same on every axis.  Reference on the mobile display, 5.4.  All in the device's frame (port.py).
+
+On a device with a wrist the hand turns as it moves, with an inertia, springs and dampers of its own, and
+r(A, B) = log(A B^T) for A - B:
+
+I w_h' = T_s + k r(R_d, R_h) + b (w_d - w_h)                 T_s = k_g r(R, R_h) + b_g (w - w_h)
 """
 
 from __future__ import annotations
@@ -18,10 +23,11 @@ import numpy as np
 
 from palpate.jit import kernel
 from palpate.model.model import Floats1, Floats2
-from palpate.spatial.placement import Vector3, vector3
-from palpate.spatial.vectors import add_scaled, get3, scale, sub
+from palpate.spatial.placement import Rotation, Vector3, vector3
+from palpate.spatial.quaternions import quaternion_exp, quaternion_product, rotation_between
+from palpate.spatial.vectors import add_scaled, get3, get4, scale, sub
 
-# rows of HandArrays.number
+# rows of HandArrays.number and of HandArrays.wrist, which ends with GRIP_DAMPING
 MASS, DAMPING, STIFFNESS, GRIP_STIFFNESS, GRIP_DAMPING, RELEASE_S, STRAIGHT, PUSH = 0, 1, 2, 3, 4, 5, 6, slice(7, 10)
 
 
@@ -32,6 +38,9 @@ class HandArrays(NamedTuple):
     position: Floats2  # (n, 3) [m]
     hold: Floats2  # (k, 2) when button 0 is pressed: from, until [s]
     number: Floats1  # MASS .. PUSH
+    turn_time: Floats1  # (n,) of the turns [s]
+    turn: Floats2  # (n, 4) (w, x, y, z)
+    wrist: Floats1  # as number, MASS an inertia [kg m^2] and the rest per rad
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,7 @@ class Hand:
     """A hand that moves through way points, and may press, push and let go.
 
     intent     (time [s], (x, y, z) [m]) one after the other; at rest before the first and after the last
+    turns      (time [s], Rotation) likewise: how the wrist is turned, felt by devices that have one
     motion     how it goes from one to the next: "minimum-jerk", resting at each, or "straight", for dense paths
     holds      (begin, end) [s], when button 0 is pressed
     push_N     a constant force on the hand besides, (x, y, z)
@@ -55,13 +65,19 @@ class Hand:
     grip_N_m: float = 4000.0
     grip_Ns_m: float = 4.0
     motion: Literal["minimum-jerk", "straight"] = "minimum-jerk"
+    turns: Sequence[tuple[float, Rotation]] = ((0.0, Rotation()),)
+    wrist_inertia_kg_m2: float = 1e-3
+    wrist_damping_Nms: float = 0.06
+    wrist_stiffness_Nm_rad: float = 3.0
+    grip_Nm_rad: float = 10.0
+    grip_Nms: float = 0.01
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if field.name.endswith(("_kg", "_Ns_m", "_N_m")):
-                value = _number(getattr(self, field.name), field.name)
-                if value < 0.0 or (value == 0.0 and field.name == "mass_kg"):
-                    least = "positive" if field.name == "mass_kg" else "zero or more"
+            if field.name.endswith(("_kg", "_Ns_m", "_N_m", "_kg_m2", "_Nms", "_Nm_rad")):
+                value, inert = _number(getattr(self, field.name), field.name), "_kg" in field.name
+                if value < 0.0 or (value == 0.0 and inert):
+                    least = "positive" if inert else "zero or more"
                     raise ValueError(f"a hand: {field.name} must be {least}, got {value:g}")
                 object.__setattr__(self, field.name, value)
         if self.motion not in ("minimum-jerk", "straight"):
@@ -74,9 +90,14 @@ class Hand:
         if not self.intent:
             raise ValueError("a hand: its intent needs at least one way point (time_s, (x, y, z))")
         path = tuple((_number(t, "the time of a way point"), vector3(p, "a hand: a way point")) for t, p in self.intent)
-        for (before, _), (after, _) in pairwise(path):
+        object.__setattr__(self, "turns", tuple(_pair(x, "a turn is (time_s, Rotation)") for x in self.turns))
+        if not self.turns or not all(isinstance(turn, Rotation) for _, turn in self.turns):
+            raise ValueError("a hand: turns are (time_s, Rotation), at least one")
+        turns = tuple((_number(t, "the time of a turn"), turn) for t, turn in self.turns)
+        for (before, _), (after, _) in (*pairwise(path), *pairwise(turns)):
             if not after > before:
                 raise ValueError(f"a hand: a way point at {after:g} s follows one at {before:g} s; times must increase")
+        object.__setattr__(self, "turns", turns)
         holds = tuple((_number(a, "a hold's begin"), _number(b, "a hold's end")) for a, b in self.holds)
         for begin, end in holds:
             if not end > begin:
@@ -93,7 +114,11 @@ class Hand:
             np.array([p for _, p in self.intent]),
             np.array(self.holds, dtype=np.float64).reshape(-1, 2),
             np.array(numbers, dtype=np.float64),
-        )
+            np.array([t for t, _ in self.turns]),
+            np.array([turn.wxyz for _, turn in self.turns]),
+            np.array([self.wrist_inertia_kg_m2, self.wrist_damping_Nms, self.wrist_stiffness_Nm_rad, self.grip_Nm_rad,
+                      self.grip_Nms]),
+        )  # fmt: skip
         for array in arrays:
             array.setflags(write=False)
         return arrays
@@ -121,29 +146,46 @@ def _pair(value: Any, what: str) -> tuple[Any, Any]:
 
 
 @kernel
-def intent_at(hand, t):
-    """x_d [m] and x_d' [m/s]; between way points s = 10 u^3 - 15 u^4 + 6 u^5 of the way, or u, at u of the time."""
-    last = hand.time.shape[0] - 1
-    if not t > hand.time[0]:
-        return get3(hand.position, 0), (0.0, 0.0, 0.0)
-    if t >= hand.time[last]:
-        return get3(hand.position, last), (0.0, 0.0, 0.0)
+def along(time, straight, t):
+    """(way point before t, the next, share s of the way between them, s' [1/s]); at rest before the first and after the
+    last.  s = 10 u^3 - 15 u^4 + 6 u^5 at u of the time, or u."""
+    last = time.shape[0] - 1
+    if not t > time[0]:
+        return 0, 0, 0.0, 0.0
+    if t >= time[last]:
+        return last, last, 0.0, 0.0
     low, high = 0, last
     while high - low > 1:
         middle = (low + high) // 2
-        if t < hand.time[middle]:
+        if t < time[middle]:
             high = middle
         else:
             low = middle
-    seconds = hand.time[high] - hand.time[low]
-    s = (t - hand.time[low]) / seconds
+    seconds = time[high] - time[low]
+    s = (t - time[low]) / seconds
     ds = 1.0
-    if hand.number[STRAIGHT] == 0.0:
+    if straight == 0.0:
         ds = 30.0 * (s * (1.0 - s)) ** 2
         s = s * s * s * (10.0 + s * (6.0 * s - 15.0))
+    return low, high, s, ds / seconds
+
+
+@kernel
+def intent_at(hand, t):
+    """x_d [m] and x_d' [m/s]."""
+    low, high, s, rate = along(hand.time, hand.number[STRAIGHT], t)
     start = get3(hand.position, low)
     way = sub(get3(hand.position, high), start)
-    return add_scaled(start, s, way), scale(ds / seconds, way)
+    return add_scaled(start, s, way), scale(rate, way)
+
+
+@kernel
+def turn_at(hand, t):
+    """R_d as a quaternion, and w_d [rad/s]; about one axis from one to the next."""
+    low, high, s, rate = along(hand.turn_time, hand.number[STRAIGHT], t)
+    start = get4(hand.turn, low)
+    way = rotation_between(start, get4(hand.turn, high))
+    return quaternion_product(quaternion_exp(s * way[0], s * way[1], s * way[2]), start), scale(rate, way)
 
 
 @kernel

@@ -19,6 +19,7 @@ from palpate.haptics.reach_tables import (
     AGE_S,
     BODY_FORCE_N,
     DAMPING,
+    DEVICE_INERTIA,
     DEVICE_MASS,
     DT_S,
     GRAB_M,
@@ -32,6 +33,7 @@ from palpate.haptics.reach_tables import (
     STIFFNESS_N_M,
     STIFFNESS_NM_RAD,
     TOOL_BODY,
+    TURN_DAMPING,
     WEIGHT,
     ReachArrays,
 )  # fmt: skip
@@ -60,7 +62,8 @@ class Reach:
     radius_m  of the ball that touches; surface, surfaces: how bodies feel, on the hand; None lets it pass through
     effects   forces in free space; grab_m: how far from a surface the button still takes hold
     passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that
-              shows device_mass_kg and has device_damping_Ns_m; "tank" is for a world at the other end of a link
+              shows device_mass_kg and has device_damping_Ns_m, and to a turn device_inertia_kg_m2 and
+              device_damping_Nms; "tank" is for a world at the other end of a link
     """
 
     mode: str = "pull"
@@ -78,12 +81,15 @@ class Reach:
     passivity: str = "observer"
     device_mass_kg: float = 0.1
     device_damping_Ns_m: float = 0.5
+    device_inertia_kg_m2: float = 1e-4
+    device_damping_Nms: float = 1e-3
 
     def __post_init__(self) -> None:
         for name, known in (("mode", MODES), ("passivity", PASSIVITIES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}; got {getattr(self, name)!r}")
-        for name in ("scale", "strength_N", "stiffness_N_m", "device_mass_kg", "device_damping_Ns_m"):
+        for name in ("scale", "strength_N", "stiffness_N_m", "device_mass_kg", "device_damping_Ns_m",
+                     "device_inertia_kg_m2", "device_damping_Nms"):  # fmt: skip
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
         if (self.mode == "tool") != (self.tool is not None):
@@ -106,12 +112,14 @@ class Reaching:
         turning = reach.stiffness_Nm_rad
         if turning is None:
             turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
-        number, integer = np.zeros(15), np.zeros(12, dtype=np.int64)
+        number, integer = np.zeros(17), np.zeros(12, dtype=np.int64)
         weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
         number[[SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD]] = reach.scale, weight, reach.stiffness_N_m, turning
         number[[BODY_FORCE_N, GRAB_M]] = reach.strength_N, reach.grab_m
         number[DT_S] = world.dt
         number[[DEVICE_MASS, DAMPING]] = reach.device_mass_kg, reach.device_damping_Ns_m
+        inertia = reach.device_inertia_kg_m2 if spec.torque_limit_Nm > 0.0 else np.inf  # no torque moves it
+        number[[DEVICE_INERTIA, TURN_DAMPING]] = inertia, reach.device_damping_Nms
         integer[[MODE, PASSIVITY, REAL_TIME]] = (
             MODES.index(reach.mode), PASSIVITIES.index(reach.passivity), int(real_time))  # fmt: skip
         if reach.tool is not None:
@@ -124,7 +132,7 @@ class Reaching:
             proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
             frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
             frame_turn=np.array(reach.place.R.wxyz, dtype=float), number=number, integer=integer,
-            vector=np.zeros((11, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
+            vector=np.zeros((12, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
             guard_integer=self.guard.integer, guard_counts=self.guard.counts, absorbed=self.energy.absorbed,
             port_integer=in_tick.port.integer,
         )  # fmt: skip

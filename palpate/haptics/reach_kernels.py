@@ -11,6 +11,8 @@ A spring against a light body is stiff for a step of dt.  Taken at the step's en
     F / (1 + (K dt^2 + B dt) / m),  m the mass that the body shows along the normal
 which both sides get, so that a feather can be pushed without being blown up.  The springs that hold a body are made no
 stiffer than m (SHARPEST / dt)^2, for the same reason: coupling.py has the limit, which a point off the centre lowers.
+The spring that turns is felt by a wrist that may be far lighter than the body: its inertia is that of the two against
+each other, I I_dev w / (I + I_dev w), where the device makes torque.
 
 a  ReachArrays (reach.py);  g  Guard;  e  PortEnergy;  f  EffectTable;  t  Tank;  m, w, s  model, workspace and state of
 the World
@@ -25,10 +27,11 @@ from palpate.haptics.coupling import effective_mass, pull, turn
 from palpate.haptics.devices.port import BUTTONS, OK, POSITION, QUATERNION, SAMPLED_S, SPIN, VELOCITY, load_port
 from palpate.haptics.devices.port import DT_S as PORT_DT_S
 from palpate.haptics.devices.port import NOW_S as PORT_NOW_S
+from palpate.haptics.devices.protocol import FORCE, TORQUE
 from palpate.haptics.grasp import has_leapt, push_body
 from palpate.haptics.guard import CAUSE, CLAMPED, LAW_FAILED, LINK_LOST, NO_FAULT, Guard, engage, guard, latch_fault
 from palpate.haptics.passivity import PortEnergy, give
-from palpate.haptics.reach_energy import keep_honest, watch_energy
+from palpate.haptics.reach_energy import keep_honest, keep_turning_honest, watch_energy
 from palpate.haptics.reach_tables import (
     ACTING,
     AGE_S,
@@ -38,6 +41,7 @@ from palpate.haptics.reach_tables import (
     CAPPED,
     COUPLING,
     CUT,
+    DEVICE_INERTIA,
     DOING,
     DT_S,
     ENGAGE,
@@ -46,6 +50,7 @@ from palpate.haptics.reach_tables import (
     HELD,
     HELD_TURN,
     HIP,
+    HIP_SPIN,
     HIP_VELOCITY,
     LATE_S,
     LEVER_M,
@@ -125,6 +130,7 @@ def place_hand(a, port):
     x = part3(port.reading, POSITION.start)
     put3(a.vector, HIP, add(get3(a.frame_origin, 0), rotate(R, scale(stretch, x))))
     put3(a.vector, HIP_VELOCITY, rotate(R, scale(stretch, part3(port.reading, VELOCITY.start))))
+    put3(a.vector, HIP_SPIN, rotate(R, part3(port.reading, SPIN.start)))
     put_part(a.turn, ORIENTATION, quaternion_product(part4(a.frame_turn, 0), part4(port.reading, QUATERNION.start)))
 
 
@@ -203,8 +209,10 @@ def hold_body(m, w, s, a, e, dt, acting):
         R, _ = body_frame(m, w, body)
         wanted = quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN))
         inertia = effective_mass(turn_mobility(m, w, link))
+        inertia /= 1.0 + inertia / (weight * a.number[DEVICE_INERTIA])  # of the two against each other
         turning = min(a.number[STIFFNESS_NM_RAD], inertia * sharpest)
-        torque, _ = limit_norm(turn(turning, inertia, wanted, R, spin), strength * LEVER_M)
+        relative = sub(spin, get3(a.vector, HIP_SPIN))
+        torque, _ = limit_norm(turn(turning, inertia, wanted, R, relative), strength * LEVER_M)
     if acting:
         push_body(s.wrenches, s.integer, body, lever, force, torque)
         give(e, COUPLING, (dot(force, velocity) + dot(torque, spin)) * dt)
@@ -272,7 +280,7 @@ def note_age(a, port, now_s):
 
 
 @kernel
-def feel(m, w, s, a, e, f, t, port, moved, dt):
+def feel(m, w, s, a, e, f, t, port, moved, turned, dt):
     """(force, torque, whether all laws gave numbers): what the hand is to feel, device frame; bodies are pushed."""
     R, acting, torque = get9(a.frame, 0), a.integer[DOING] == ACTING, ZERO
     _, c, _, q = load_proxy(a.proxy)
@@ -287,7 +295,8 @@ def feel(m, w, s, a, e, f, t, port, moved, dt):
         force = touch_bodies(m, w, s, a, e, a.proxy, dt, acting)
     effects = effects_force(f, get3(a.vector, HIP), get3(a.vector, HIP_VELOCITY), a.number[NOW_S])
     force = keep_honest(a, e, t, port, rotate_back(R, add(force, effects)), moved, dt)
-    return force, rotate_back(R, torque), finite3(effects)
+    torque = keep_turning_honest(a, e, port, rotate_back(R, torque), turned, dt)
+    return force, torque, finite3(effects)
 
 
 @routine
@@ -305,17 +314,18 @@ def reach(address):
     status = call_routine(a.sample, a.port)
     if a.integer[DOING] == CUT and status >= OK:
         status = LINK_LOST
-    readable, moved = is_readable(port), ZERO
-    if readable:
+    readable, sensed, moved, turned = is_readable(port), not math.isnan(port.number[SAMPLED_S]), ZERO, ZERO
+    if readable and sensed:  # before its first reading nobody knows where the hand is
         place_hand(a, port)
-        moved = watch_energy(a, port, e)
+        moved, turned = watch_energy(a, port, e)
     force, torque, velocity = ZERO, ZERO, part3(port.reading, VELOCITY.start) if readable else NAN3
-    resting = a.integer[DOING] == RESTING or status < OK or not readable or g.integer[CAUSE] != NO_FAULT
+    resting = a.integer[DOING] == RESTING or status < OK or g.integer[CAUSE] != NO_FAULT
+    resting = resting or not (readable and sensed)
     if resting:
         let_go(a, a.proxy)
     else:
         capped = a.integer[CAPPED]
-        force, torque, lawful = feel(m, w, s, a, e, f, t, port, moved, dt)
+        force, torque, lawful = feel(m, w, s, a, e, f, t, port, moved, turned, dt)
         status = status if lawful else LAW_FAILED
         g.counts[CLAMPED] += a.integer[CAPPED] - capped  # what the strength held back, the guard does not see
     R = get9(a.frame, 0)
@@ -323,8 +333,8 @@ def reach(address):
     force, torque = guard(g, force, torque, velocity, part3(port.reading, SPIN.start), status, a.number[LATE_S], dt)
     if resting and g.integer[CAUSE] == NO_FAULT:  # when force comes back, it does so from nothing
         engage(g)
-    put_part(port.command, 0, force)
-    put_part(port.command, 3, torque)
+    put_part(port.command, TORQUE.start, torque)
+    put_part(port.command, FORCE.start, force)
     sent = call_routine(a.send, a.port)
     if sent != status and sent != OK:
         latch_fault(g, True, True, sent)

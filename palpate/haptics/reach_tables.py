@@ -24,12 +24,12 @@ OBSERVER, CONTROLLER, BOUNDING, TANK = range(4)
 # accounts of PortEnergy: force and torque at the hand, the bodies that are held, the bodies that are touched
 HAND, HAND_TURN, COUPLING, SURFACES = range(len(DEVICE_PORTS))
 # rows of ReachArrays.number
-(SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD, BODY_FORCE_N, GRAB_M, DEVICE_MASS, DAMPING, NOW_S, LATE_S, DT_S, AGE_S,
- OLDEST_S, ENERGY_J, GRANTED_J) = range(15)  # fmt: skip
+(SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD, BODY_FORCE_N, GRAB_M, DEVICE_MASS, DAMPING, DEVICE_INERTIA,
+ TURN_DAMPING, NOW_S, LATE_S, DT_S, AGE_S, OLDEST_S, ENERGY_J, GRANTED_J) = range(17)  # fmt: skip
 # rows of ReachArrays.integer
 MODE, PASSIVITY, TOOL_BODY, REAL_TIME, DOING, ENGAGE, HELD, TOUCHED, STATUS, STARTED, CAPPED, NEW_LINK = range(12)
 # rows of ReachArrays.vector
-HIP, HIP_VELOCITY, POINT, BODIES_FORCE, FELT, SENT, TORQUE_SENT, AT_BODY, OFFSET, LAST, PUSHING = range(11)
+HIP, HIP_VELOCITY, HIP_SPIN, POINT, BODIES_FORCE, FELT, SENT, TORQUE_SENT, AT_BODY, OFFSET, LAST, PUSHING = range(12)
 # places in ReachArrays.turn
 ORIENTATION, HELD_TURN, LAST_TURN = 0, 4, 8
 
@@ -45,15 +45,15 @@ class ReachArrays(NamedTuple):
     frame: Floats2  # (1, 9) device to world axes
     frame_origin: Floats2  # (1, 3) where the device's origin is [m]
     frame_turn: Floats1  # (4,) the same rotation as a quaternion
-    number: Floats1  # settings SCALE .. DAMPING; from the tick: NOW_S on the clock of readings, LATE_S more than DT_S
-    # since the last, ENERGY_J that the other end of a link has granted; the outcome: AGE_S of the last force, OLDEST_S
-    # of any, GRANTED_J to the other end
+    number: Floats1  # settings SCALE .. TURN_DAMPING; from the tick: NOW_S on the clock of readings, LATE_S more than
+    # DT_S since the last, ENERGY_J that the other end of a link has granted; the outcome: AGE_S of the last force,
+    # OLDEST_S of any, GRANTED_J to the other end
     integer: Ints1  # settings MODE .. REAL_TIME; from the tick: DOING, and ENGAGE = 1 to begin again after a fault,
     # NEW_LINK = 1 to forget the energy of the one before; the
     # outcome: HELD body, TOUCHED body that can move, STATUS of the device, STARTED, CAPPED ticks
-    vector: Floats2  # (11, 3) HIP .. POINT [m], BODIES_FORCE on bodies, FELT and SENT on the hand [N]; AT_BODY the held
-    # or touched point in body axes, OFFSET of the held point from the hand; LAST reading in the device's frame; PUSHING
-    # on the TOUCHED body [N]
+    vector: Floats2  # (12, 3) HIP .. POINT [m, m/s, rad/s, m], BODIES_FORCE on bodies, FELT and SENT on the hand [N];
+    # AT_BODY the held or touched point in body axes, OFFSET of the held point from the hand; LAST reading in the
+    # device's frame; PUSHING on the TOUCHED body [N]
     turn: Floats1  # (12,) ORIENTATION of the hand, HELD_TURN of the body in it, LAST_TURN: device frame
     clock: Ints1  # (2,) scratch
     # those of the block's other parts that a frame shows

@@ -5,8 +5,10 @@ The kernels of the last stage before a device; haptics/guard.py puts them in ord
     length   F <- F min(1, F_max / |F|)                           direction kept, never clipped by axis
     growth   |F - c| <= most, c the point of the segment from 0 to the last force that is nearest to the wanted one:
              falling and letting go are free, growing and turning are not
-    heat     m' = (|F|^2 - m) / HEAT_S                            mean square over a memory of 10 s
-             |F| <= F_max at sqrt(m) <= 0.9 F_cont, falling linearly to F_cont at sqrt(m) = F_cont
+    heat     m' = (|F|^2 - m) / T                                 mean square over a memory T, such as 10 s
+             |F| <= F_max at sqrt(m) <= WARM F_cont, falling linearly to F_cont at sqrt(m) = F_cont: so sqrt(m) never
+             exceeds F_cont, and a force that goes on falls to it at least as fast as
+             |F| - F_cont ~ exp(-k t),  k = (1 + (F_max/F_cont - 1) / (1 - WARM)) / T
 """
 
 import math
@@ -15,8 +17,9 @@ from palpate.jit import kernel
 from palpate.spatial.vectors import add, dot, is_finite, scale, sub
 
 BELOW_ONE = 1.0 - 2e-15  # rounding must not lift a force above its limit, in whatever order its length is summed
-HEAT_S = 10.0  # the memory of the motors' heating
-WARM = 0.9  # of the continuous force: from here on the limit comes down, so that it is there in time
+# Of the continuous force: from here on the limit comes down.  Half of the heat is left then, so that it comes down
+# gently: from 8.5 to 1.4 N at 60 N/s at most, and with a time constant of 0.6 s in the end.
+WARM = 0.7
 SMALL = 1e-160  # brings a finite force whose square overflows back into range
 
 
@@ -73,9 +76,9 @@ def limit_growth(force, before, most):
 
 
 @kernel
-def warmed(mean_square, force, dt):
-    """The mean square [N^2] after `force` has been shown for dt [s]."""
-    return mean_square + min(1.0, dt / HEAT_S) * (dot(force, force) - mean_square)
+def warmed(mean_square, force, memory, dt):
+    """The mean square [N^2] over a memory [s] after `force` has been shown for dt [s]."""
+    return mean_square + min(1.0, dt / memory) * (dot(force, force) - mean_square)
 
 
 @kernel

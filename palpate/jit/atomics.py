@@ -1,4 +1,4 @@
-"""Shared memory and the clock, from compiled code: loads and stores that keep their order, and libc's timers.
+"""Shared memory and the clock, from compiled code: loads and stores that keep their order, and timers (clock.py).
 
 A plain store may be dropped or moved by the optimiser (a sequence lock made of them gave no good read in ten million);
 these are LLVM's atomic instructions.  Arrays are int64; i is an index into them.
@@ -13,9 +13,10 @@ from numba import extending, types
 from numba.core import cgutils
 from numba.np import arrayobj
 
+from palpate.jit.clock import GETTIME, NANOSLEEP
 from palpate.jit.decorators import DISABLED, kernel
 
-CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
+CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1  # of Linux; Python's clock does not look at them
 
 
 def _element(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
@@ -59,10 +60,8 @@ def _address(typingctx, array):
     return types.intp(array), codegen
 
 
-_clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.intp))
-_clock_nanosleep = types.ExternalFunction(
-    "clock_nanosleep", types.int32(types.int32, types.int32, types.intp, types.intp)
-)
+_clock_gettime = types.ExternalFunction(GETTIME, types.int32(types.int32, types.intp))
+_clock_nanosleep = types.ExternalFunction(NANOSLEEP, types.int32(types.int32, types.int32, types.intp, types.intp))
 
 
 @kernel

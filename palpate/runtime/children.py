@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -38,6 +39,8 @@ class Child:
         fds: Sequence[int],
         requested: Callable[[Child, dict[str, Any]], None] | None = None,
     ) -> None:
+        if fds and os.name == "nt":
+            raise ChildError(f"{module}: Windows does not hand shared memory on to it; run without page and recording")
         self.module, self._requested = module, requested
         self._stdin = threading.Lock()  # several threads tell it things, and one closes it
         self.process = subprocess.Popen(

@@ -8,7 +8,8 @@ The memory is anonymous (memfd): it has no name, is handed to child processes as
 the last process that holds it is, however that ends.
 
 The servo writes through atomics (runtime/ring_kernels.py).  This file is the Python side, which never loads the
-compiler: its 8-byte stores and loads are single instructions, and x86-64 keeps the order of stores and of loads.
+compiler: its 8-byte stores and loads are single instructions, and x86-64 keeps the order of stores and of loads (an
+ARM does not promise that: there a frame may be torn).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-import sys
 import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -48,9 +48,9 @@ class Ring:
             own = mmap.mmap(-1, size)
             own[:24] = header
             return cls(-1, own)
-        if sys.platform == "linux":
+        if hasattr(os, "memfd_create"):
             fd = os.memfd_create("palpate", 0)
-        else:  # no memfd: an unlinked temporary file behaves the same
+        else:  # not on Linux: an unlinked temporary file behaves the same
             import tempfile
 
             with tempfile.TemporaryFile() as file:
@@ -110,11 +110,14 @@ class Ring:
 @contextlib.contextmanager
 def _alone(fd: int) -> Iterator[None]:
     """No other process is inside: page and session both write events.  Ends with the process, however that ends."""
-    if sys.platform != "linux" or fd < 0:
+    try:
+        import fcntl
+    except ImportError:  # Windows, where there is no other process either (children.py)
         yield
         return
-    import fcntl
-
+    if fd < 0:  # nobody else can be
+        yield
+        return
     fcntl.lockf(fd, fcntl.LOCK_EX)
     try:
         yield

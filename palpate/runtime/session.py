@@ -22,6 +22,7 @@ from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach_tables import REAL_TIME
 from palpate.jit import warm
+from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.edits import Edits
@@ -320,6 +321,8 @@ class Session:
                 self.report.fifo = True
             except (PermissionError, AttributeError):
                 self._note("SCHED_FIFO is not permitted: ticks may be late under load")
+        if CLOCK == "python":
+            self._note("the loop is timed by Python's clock: best effort, whatever else Python does delays it")
         self._scheduled.set()
         self.report.periods = self._loop()
 
@@ -374,15 +377,17 @@ class Session:
             if any(box.device is device for box in self._mailboxes):
                 continue
             with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
-                device.write(np.zeros(3))
+                device.write(np.zeros(6))
 
     def _note_faults(self) -> None:
         """Say once why a device has no force; a mailbox knows more than its LOST."""
         for k, (device, reaching) in enumerate(zip(self._devices, self.reaching, strict=True)):
             fault = reaching.fault
             if fault and not self._faults[k]:
-                told = next((": " + box.error for box in self._mailboxes if box.device is device and box.error), "")
-                cure = "a new session" if told else "a reset"  # the thread of a mailbox that failed has ended
+                box = next((box for box in self._mailboxes if box.device is device), None)
+                told = ": " + box.reason() if box is not None and box.reason() else ""
+                ended = box is not None and box.error  # a mailbox's thread that failed does not come back
+                cure = "a new session" if ended else "a reset"
                 self._note(f"no more force on {device.spec.name}: {fault}{told}; {cure} engages it again")
             self._faults[k] = bool(fault)
 

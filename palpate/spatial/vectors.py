@@ -78,6 +78,12 @@ def add6(array, i, w, v):
 
 
 @kernel
+def get4(array, i):
+    """Row i of an (n, 4) array as a tuple."""
+    return (array[i, 0], array[i, 1], array[i, 2], array[i, 3])
+
+
+@kernel
 def get9(array, i):
     i = uintp(i)
     return (array[i, 0], array[i, 1], array[i, 2], array[i, 3], array[i, 4], array[i, 5],

@@ -4,16 +4,17 @@ import numpy as np
 import pytest
 
 from palpate.haptics.devices import DEVICES
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec
+from palpate.haptics.devices.opening import make_device
+from palpate.haptics.devices.phantom import MODELS
+from palpate.haptics.devices.protocol import FORCE, TORQUE, DeviceError, DeviceReading, DeviceSpec, wrench
 from palpate.haptics.devices.scripted import Grasp, Scripted
-from palpate.registry import find
 
 pytestmark = pytest.mark.nojit
 
 
-@pytest.fixture(params=DEVICES)
+@pytest.fixture(params=[*DEVICES, *(f"simulated:{model}" for model in MODELS)])
 def device(request):
-    device = find(DEVICES, "devices", request.param)()
+    device = make_device(request.param)
     yield device
     device.close()
 
@@ -25,7 +26,7 @@ def test_it_states_its_limits(device):
 
 
 def test_a_closed_device_refuses_to_work(device):
-    for action in (lambda: device.read(DeviceReading()), lambda: device.write(np.zeros(3))):
+    for action in (lambda: device.read(DeviceReading()), lambda: device.write(np.zeros(6))):
         with pytest.raises(DeviceError, match="is not open"):
             action()
     device.open()
@@ -47,12 +48,20 @@ def test_reading_fills_the_callers_arrays_and_keeps_none_of_them(device):
     assert not (second.position_m == 99.0).any()
 
 
-def test_a_force_above_the_limit_or_not_finite_is_refused(device):
+def test_a_wrench_above_a_limit_or_not_finite_is_refused(device):
     device.open()
-    device.write(np.zeros(3))
-    for force in ([device.spec.force_limit_N * 1.01 + 1e-3, 0, 0], [np.nan, 0, 0], [np.inf, 0, 0], [0, 0]):
-        with pytest.raises(DeviceError):
-            device.write(np.array(force, dtype=float))
+    force_N, torque_Nm = device.spec.force_limit_N, device.spec.torque_limit_Nm
+    most = wrench([0.6 * force_N, 0, 0.8 * force_N], [0, -0.8 * torque_Nm, 0.6 * torque_Nm])
+    device.write(most)
+    device.write(np.zeros(6))
+    for part, limit in ((FORCE, force_N), (TORQUE, torque_Nm)):
+        for wrong in (1.01 * limit + 1e-3, np.nan, np.inf):
+            for k in range(part.start, part.stop):
+                with pytest.raises(DeviceError):
+                    device.write(np.where(np.arange(6) == k, wrong, 0.0))
+    for size in (0, 3, 5, 7):  # three numbers are no wrench
+        with pytest.raises(DeviceError, match="torque, then force"):
+            device.write(np.zeros(size))
 
 
 def test_a_scripted_hand_is_where_its_script_says():

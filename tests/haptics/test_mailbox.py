@@ -8,9 +8,9 @@ import pytest
 
 import palpate as pp
 from palpate import jit
-from palpate.haptics.devices.mailbox import DEAD_S, SILENCE_S, Mailbox
+from palpate.haptics.devices.mailbox import DEAD_S, FIRST_S, SILENCE_S, Mailbox
 from palpate.haptics.devices.port import BUTTONS, LOST, NOTHING_NEW, NOW_S, OK, POSITION, QUATERNION, SAMPLED_S
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose, wrench
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 
@@ -22,7 +22,7 @@ class Bench(OpenClose):
     """A device on the bench: it is where it is put, keeps what it is sent, and fails or hangs when it is told to."""
 
     def __init__(self, name="bench", rate_hz=1000.0) -> None:
-        self.spec = DeviceSpec(name, force_limit_N=10.0, rate_hz=rate_hz)
+        self.spec = DeviceSpec(name, force_limit_N=10.0, rate_hz=rate_hz, torque_limit_Nm=0.5, senses=6, actuates=6)
         self.at, self.buttons, self.reads, self.written = np.zeros(3), 0, 0, []
         self.fails_to_read = self.fails_to_write = None
         self.awake, self.hangs = threading.Event(), threading.Event()
@@ -39,12 +39,12 @@ class Bench(OpenClose):
         self.reads += 1
         out.position_m[:], out.buttons, out.sampled_at_s = self.at, self.buttons, time.monotonic()
 
-    def write(self, force_N) -> None:
+    def write(self, wrench) -> None:
         self.require_open()
         if self.fails_to_write is not None:
             raise self.fails_to_write
-        self.require_allowed(force_N)
-        self.written.append(np.array(force_N))
+        self.require_allowed(wrench)
+        self.written.append(np.array(wrench))
 
 
 class Tick:
@@ -57,8 +57,8 @@ class Tick:
         self.port.number[NOW_S] = time.monotonic() + after_s
         return self.door.sample(self.door.block.address)
 
-    def send(self, force) -> None:
-        self.port.number[NOW_S], self.port.command[:3] = time.monotonic(), force
+    def send(self, force, torque=(0.0, 0.0, 0.0)) -> None:
+        self.port.number[NOW_S], self.port.command[:] = time.monotonic(), wrench(force, torque)
         self.door.send(self.door.block.address)
 
 
@@ -97,8 +97,8 @@ def test_readings_reach_the_tick_and_forces_the_device(device, mailbox):
     assert tick.port.number[SAMPLED_S] <= time.monotonic()
 
     def answered():
-        tick.send((1.0, -2.0, 3.0))
-        return device.written and device.written[-1].tolist() == [1.0, -2.0, 3.0]
+        tick.send((1.0, -2.0, 3.0), (0.1, 0.2, -0.3))
+        return device.written and device.written[-1].tolist() == [0.1, 0.2, -0.3, 1.0, -2.0, 3.0]
 
     until(answered)
 
@@ -107,6 +107,21 @@ def test_before_the_first_reading_there_is_nothing_new_and_no_loss(mailbox):
     tick = Tick(mailbox)
     assert tick.sample() == NOTHING_NEW
     assert not tick.port.reading[POSITION].any()
+
+
+def test_a_device_whose_first_read_hangs_is_lost_and_says_so(device, mailbox):
+    device.awake.clear()
+    mailbox.start()
+    assert device.hangs.wait(10.0)
+    tick = Tick(mailbox)
+    assert tick.sample() == NOTHING_NEW
+    assert tick.sample(after_s=0.5 * FIRST_S) == NOTHING_NEW
+    assert tick.sample(after_s=1.1 * FIRST_S) == LOST
+    until(lambda: mailbox.reason())
+    assert mailbox.reason().startswith("its read has not returned for ")
+    device.awake.set()
+    until(lambda: tick.sample() == OK)  # it is back
+    until(lambda: mailbox.reason() == "")
 
 
 def test_the_same_reading_twice_is_nothing_new(device, mailbox):
@@ -233,7 +248,9 @@ def test_devices_with_rates_of_their_own_share_a_world_with_one_in_the_tick():
         slow.at[0], fast.at[0] = 0.002, 0.005
 
         def felt(device, force):
-            return engaged(session) and device.written[-1] == pytest.approx((force, 0.0, 0.0), rel=1e-2, abs=1e-2)
+            return engaged(session) and device.written[-1] == pytest.approx(
+                wrench((force, 0.0, 0.0)), rel=1e-2, abs=1e-2
+            )
 
         until(lambda: felt(slow, -2.0))  # 1000 N/m
         until(lambda: felt(fast, -5.0))
@@ -264,6 +281,28 @@ def test_a_device_that_breaks_in_a_session_is_told_with_its_own_words():
     assert session.report.notes[-1] == ("no more force on bench: the device was lost: the cable fell out; "
                                         "a new session engages it again")  # fmt: skip
     assert session.report.devices[0].counts["device_lost"] >= 1
+
+
+@in_session
+@pytest.mark.slow
+def test_a_device_whose_first_read_hangs_makes_no_force_moves_nothing_and_is_told():
+    """Nobody knows where its hand is: the box at the device's origin, which a hand there would throw out, stays."""
+    device = Bench()
+    device.awake.clear()
+    world = pp.World([pp.models.box((0.1, 0.1, 0.1), mass=0.1, at=(0.0, 0.0, 0.02))], dt=1e-3, gravity=(0, 0, 0))
+    with pp.touch(world, device, "push") as session:
+        until(lambda: any("lost" in note for note in session.report.notes))
+        assert not device.written
+        assert session.frame()["device_state"][0] == STATES.index("fault")
+        assert not session.frame()["device_force"].any()
+        assert not session.frame()["v"].any()
+        note = session.report.notes[-1]
+        assert note.startswith("no more force on bench: the device was lost: its read has not returned for ")
+        assert note.endswith("; a reset engages it again")
+        device.awake.set()
+        until(lambda: device.reads > 0)
+        device.at[:] = (0.0, 0.0, 1.0)
+        until(lambda: engaged(session))
 
 
 def test_a_device_by_the_clock_cannot_run_in_simulated_time():

@@ -14,6 +14,7 @@ import palpate as pp
 from palpate.control.guide_tables import GAIN, PHASE
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS
 from palpate.haptics.devices.playback import HandRecording, Playback
+from palpate.haptics.devices.protocol import FORCE
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import BODIES_FORCE, CAPPED, FELT, HIP_VELOCITY, LEVER_M, REAL_TIME, SENT
@@ -150,7 +151,7 @@ def test_the_hand_moves_the_world_by_its_scale_and_from_its_place():
     run = Run(floating(wall), forward(0.04), "push", place=turned, scale=3.0).go(1.2)
     assert run["device_position"][-1, 0] == pytest.approx((0.0, 0.62, 0.0))
     assert run["device_force"][-1, 0] == pytest.approx((0.0, -20.0, 0.0), rel=1e-3)  # 20 mm of 1000 N/m
-    assert run.reaching[0].in_tick.port.command[:3] == pytest.approx((-20.0, 0.0, 0.0), rel=1e-3)
+    assert run.reaching[0].in_tick.port.command[FORCE] == pytest.approx((-20.0, 0.0, 0.0), rel=1e-3)
 
 
 # ---- holding
@@ -444,7 +445,7 @@ def test_what_the_motors_cannot_make_is_counted():
     run = Run(floating(cube(5.0)), device, "push", effects=[wall]).go(0.6)
     assert run.count("saturated") == 0
     run.go(1.0)
-    assert lengths(run["device_force"][-1, 0]) == pytest.approx(8.5)
+    assert lengths(run["device_force"][:, 0]).max() > 8.0  # for as long as the motors stay cold
     assert run.count("saturated") > 100
 
 

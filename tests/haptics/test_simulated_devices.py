@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from palpate.haptics.devices import phantom
 from palpate.haptics.devices.phantom import MODELS
 from palpate.haptics.devices.port import BUTTONS, DT_S, LOST, NOW_S, OK, SAMPLED_S, SATURATED, load_port
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import FORCE, DeviceError, DeviceReading, wrench
 from palpate.haptics.devices.simulated import SUB_STEP_S, VELOCITY_CUTOFF_HZ, Simulated
 from palpate.haptics.hand import Hand
 from palpate.jit import entry
@@ -175,7 +175,7 @@ def trace(device: Simulated, ticks: int = 300) -> np.ndarray:
     reading, rows = DeviceReading(), []
     for k in range(ticks):
         device.read(reading)
-        device.write(np.array([math.sin(0.05 * k), 0.5, -1.0 * (k > 100)]))
+        device.write(wrench([math.sin(0.05 * k), 0.5, -1.0 * (k > 100)]))
         device.advance(1e-3)
         rows.append(np.r_[reading.position_m, reading.velocity_m_s, reading.buttons, device.tip_m, device.hand_m])
     return np.array(rows)
@@ -203,7 +203,7 @@ def wall_entry(block, sample, send, stiffness, wall, axis, dt_s, out):
         call_routine(sample, block)
         out[n, 0] = port.reading[axis]
         out[n, 1] = min(0.0, stiffness * (wall - out[n, 0]))
-        port.command[axis] = out[n, 1]
+        port.command[FORCE.start + axis] = out[n, 1]
         call_routine(send, block)
 
 
@@ -221,7 +221,7 @@ def test_the_tick_and_the_plain_calls_do_the_same(model):
     for x, force in ticked:
         device.read(reading)
         assert reading.position_m[0] == x
-        device.write(np.array([force, 0.0, 0.0]))
+        device.write(wrench([force, 0.0, 0.0]))
         device.advance(1e-3)
 
 
@@ -241,18 +241,18 @@ def test_motors_never_make_more_than_the_limit_and_keep_the_direction(name, wher
     device = opened(name, Hand(intent=((0.0, where),)))
     port, block = device.in_tick.port, device.in_tick.block.address
     port.number[DT_S] = 0.0  # no time passes
-    port.command[:3] = size * np.array(direction)
-    model, wanted = MODELS[name], np.linalg.norm(port.command[:3])
+    port.command[FORCE] = size * np.array(direction)
+    model, wanted = MODELS[name], np.linalg.norm(port.command[FORCE])
     result = device.in_tick.send(block)
     steps = np.round(device.coordinates / model.quantum)
     made = np.linalg.solve(mechanics(model.kind, steps * model.quantum)[1].T, device.motors)
     assert np.linalg.norm(made) <= model.spec.force_limit_N * (1 + 1e-12)
     assert (np.abs(device.motors) <= np.array(model.motor) * (1 + 1e-12)).all()
     if wanted > 0.0:
-        assert np.cross(made, port.command[:3] / wanted) == pytest.approx(
+        assert np.cross(made, port.command[FORCE] / wanted) == pytest.approx(
             [0, 0, 0], abs=1e-12 * model.spec.force_limit_N
         )
-        assert made @ port.command[:3] >= 0.0
+        assert made @ port.command[FORCE] >= 0.0
     assert (result == SATURATED) == (np.linalg.norm(made) < wanted * (1 - 1e-12))
 
 
@@ -260,7 +260,7 @@ def test_motors_never_make_more_than_the_limit_and_keep_the_direction(name, wher
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_command_that_is_not_finite_is_no_force(model, bad):
     device = opened(model)
-    device.in_tick.port.command[:3] = (1.0, bad, 0.0)
+    device.in_tick.port.command[FORCE] = (1.0, bad, 0.0)
     assert device.in_tick.send(device.in_tick.block.address) == SATURATED
     assert device.motors.tolist() == [0, 0, 0]
 
@@ -269,10 +269,10 @@ def test_a_command_that_is_not_finite_is_no_force(model, bad):
 def test_at_joint_zero_the_motors_make_the_full_force_in_every_direction_and_far_out_they_cannot():
     for direction in np.random.default_rng(4).normal(size=(50, 3)):
         device = opened()
-        device.in_tick.port.command[:3] = 8.4999 * direction / np.linalg.norm(direction)
+        device.in_tick.port.command[FORCE] = 8.4999 * direction / np.linalg.norm(direction)
         assert device.in_tick.send(device.in_tick.block.address) == OK
     device = opened(hand=Hand(intent=((0.0, (-0.09, 0.0, 0.0)),)))  # the arm reaches towards the person: a longer lever
-    device.write(np.array([0.0, 8.5, 0.0]))
+    device.write(wrench([0.0, 8.5, 0.0]))
     assert device.in_tick.send(device.in_tick.block.address) == SATURATED
     assert abs(device.motors[0]) == pytest.approx(8.5 * 0.215)
 
@@ -282,7 +282,7 @@ def test_at_joint_zero_the_motors_make_the_full_force_in_every_direction_and_far
 def test_the_motors_push_the_tip_with_the_force_on_the_hand(model, axis):
     """The command's sign: a tip that nobody holds goes where the force points."""
     device, force = opened(model, LET_GO, compensated=True), 1.0 * np.eye(3)[axis]
-    device.write(force)
+    device.write(wrench(force))
     waited(device, 0.02)
     assert device.tip_m[axis] > 1e-3
     assert device.force_on_hand_N.tolist() == [0, 0, 0]
@@ -293,7 +293,7 @@ def test_the_motors_push_the_tip_with_the_force_on_the_hand(model, axis):
 def test_a_still_hand_feels_the_commanded_force(axis, size):
     """mobile-haptic-display.md 5.5, 2 N constant, hand still: 2.00 N; mean over 0.1 s, weight compensated."""
     device, force = opened(compensated=True), size * np.eye(3)[axis]
-    device.write(force)
+    device.write(wrench(force))
     waited(device, 1.0)
     felt = np.mean([waited(device, 1e-3).force_on_hand_N for _ in range(100)], axis=0)
     assert felt == pytest.approx(force, abs=0.03)
@@ -370,7 +370,7 @@ def test_device_and_hand_move_as_their_equations_say(scale, push):
         grip_N_m=4000.0 * scale, grip_Ns_m=4.0 * scale,
     )  # fmt: skip
     device = opened(hand=hand)
-    device.write(np.array([0.5, 1.0, -0.7]))
+    device.write(wrench([0.5, 1.0, -0.7]))
     device.in_tick.port.number[DT_S] = 0.0
     device.in_tick.send(device.in_tick.block.address)  # the motors have it, no time has passed
     expected = motion_by_other_means(device, 0.1)
@@ -396,7 +396,7 @@ def test_once_let_go_the_device_moves_freely():
 
 def test_letting_go_takes_the_grip_away_at_its_time():
     device = opened(hand=Hand(release_s=0.1))
-    device.write(np.array([2.0, 0.0, 0.0]))
+    device.write(wrench([2.0, 0.0, 0.0]))
     waited(device, 0.099)
     assert np.linalg.norm(device.force_on_hand_N) > 1.0
     before = device.tip_m
@@ -428,7 +428,7 @@ def test_an_arm_pushed_into_the_stop_between_its_links_moves_as_the_equations_sa
     theta = np.array([0.1, 0.9, 0.9 - phantom.HIGH[3] + 0.01])
     device = opened(hand=Hand(intent=((0.0, tuple(mechanics(0, theta)[0])),), release_s=0.0))
     assert device.coordinates == pytest.approx(theta)
-    device.write(np.array(force))
+    device.write(wrench(force))
     device.in_tick.port.number[DT_S] = 0.0
     device.in_tick.send(device.in_tick.block.address)
     expected = motion_by_other_means(device, 0.06, max_step=1e-3)

@@ -19,6 +19,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.port import LOST, NOW_S, OK, SAMPLED_S, InTick, Port, empty_port
+from palpate.haptics.devices.protocol import FORCE as FORCE_PART
 from palpate.haptics.devices.protocol import DeviceSpec, OpenClose
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import FADE_S, FORCE, RISE_S, STATES, VELOCITY
@@ -205,7 +206,7 @@ def odd_sample(address):
 def odd_send(address):
     port, odd = load(address)
     for i in range(3):
-        odd.sent[i] = port.command[i]
+        odd.sent[i] = port.command[FORCE_PART.start + i]
     return odd.integer[ANSWER]
 
 
@@ -219,9 +220,9 @@ class OddDevice(OpenClose):
         self.in_tick = InTick(port, Block(port, self.odd), odd_sample, odd_send, owner=self)
         self.open()
 
-    def write(self, force_N) -> None:
+    def write(self, wrench) -> None:
         self.require_open()
-        self.written.append(np.array(force_N))
+        self.written.append(np.array(wrench))
 
     def move(self, x_m: float) -> None:
         self.in_tick.port.reading[0] = x_m
@@ -298,7 +299,7 @@ def test_a_force_that_cannot_be_sent_is_a_lost_device(odd_session, odd):
 
 
 def test_a_device_that_fails_outside_the_loop_does_not_end_the_watch(odd_session, odd):
-    def broken(force_N):
+    def broken(wrench):
         raise OSError("no such device")
 
     odd.write = broken

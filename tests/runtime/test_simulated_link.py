@@ -70,6 +70,7 @@ def linked(scene="arm", there=None, back=None, hand=None, passivity="tank", esti
     here, mirrored, devices = SCENES[scene](), SCENES[scene](), []
     if hand is not None:
         device = Simulated(hand=hand)
+        device.spec = replace(device.spec, continuous_force_N=np.inf)  # warm motors shake less
         device.open()
         place = above_the_tool(here) if at is None else tuple(tool_of(here) + at)
         devices = [(device, Reach(place=pp.Transform(p=place), passivity=passivity, **reach))]

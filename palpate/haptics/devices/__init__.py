@@ -10,7 +10,7 @@ DEVICES: Registry = {
     "pointer": ("palpate.haptics.devices.pointer:Pointer", "the mouse or finger in the browser page (the default)"),
     "simulated": (
         "palpate.haptics.devices.simulated:Simulated",
-        "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5, :touch or :omni",
+        "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5 (or -6dof), :touch, :omni",
     ),
     "playback": ("palpate.haptics.devices.playback:Playback", "a recorded hand: playback:FILE.csv"),
     "scripted": ("palpate.haptics.devices.scripted:Scripted", "a hand that follows a written path"),

@@ -26,6 +26,7 @@ from palpate.haptics.devices.port import (
     VELOCITY,
     Port,
 )
+from palpate.haptics.devices.protocol import FORCE, TORQUE
 from palpate.jit import block_loader, kernel
 from palpate.jit.foreign import address_of, call_int32, enter_gate, leave_gate
 from palpate.jit.routines import routine
@@ -43,6 +44,7 @@ FRESH_S = 0  # row of Vendor.number
 NO_REASON, CALL_FAILED, NOT_FINITE, STALE, SHUT = range(5)  # why it was lost
 # where the parts of a reading begin
 P, V, Q, W = POSITION.start, VELOCITY.start, QUATERNION.start, SPIN.start
+T, F = TORQUE.start, FORCE.start  # and of a command
 # parts of Vendor.scratch, which the vendor's calls fill
 AT_POSITION, AT_VELOCITY, AT_SPIN, AT_FRAME, SCRATCH = 0, 3, 6, 9, 18
 TIMEGUARD, MOTOR_SATURATED = 1, 2
@@ -136,9 +138,9 @@ def send_inside(port: Any, vendor: Any) -> Any:
     if not sound:  # a NaN never reaches a motor
         f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     elif vendor.integer[ACTIVE_WRIST] != 0:
-        f = (-c[0], -c[1], c[2], -c[3], -c[4], c[5])
+        f = (-c[F], -c[F + 1], c[F + 2], -c[T], -c[T + 1], c[T + 2])
     else:
-        f = (-c[0], -c[1], c[2], 0.0, 0.0, 0.0)
+        f = (-c[F], -c[F + 1], c[F + 2], 0.0, 0.0, 0.0)
     gripper = 0.0
     answer = call_int32(vendor.symbol[SET_FORCE], (f[0], f[1], f[2], f[3], f[4], f[5], gripper, vendor.integer[DEVICE]))
     if answer < 0:

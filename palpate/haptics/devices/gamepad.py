@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
 from palpate.haptics.devices.rate import RateControl
 
 # axes in SDL's usual order: sticks right and down are positive, triggers rest at -1
@@ -91,7 +91,8 @@ class Gamepad(OpenClose):
         self._settings = (radius_m, speed_m_s, spin_rad_s, dead_zone)
         self._rate = RateControl(*self._settings)
         self.spec = DeviceSpec("gamepad", force_limit_N=force_shown_N, workspace_radius_m=radius_m, senses=4,
-                               actuates=0, rate_hz=120.0)  # fmt: skip
+                               actuates=0, rate_hz=120.0,
+                               velocity_limit_m_s=max(HAND_SPEED_M_S, 2.0 * speed_m_s))  # fmt: skip
         self.index, self._import, self._clock = index, import_module, clock
         self._lock, self._stop, self._ready = threading.Lock(), threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -183,12 +184,12 @@ class Gamepad(OpenClose):
             out.quaternion[:], out.spin_rad_s[:] = self._rate.quaternion, self._rate.spin_rad_s
             out.buttons, out.sampled_at_s = self._buttons, self._sampled_s
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         """Rumble as strongly as the force is large."""
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
-            self._force_N, self._written_s = float(np.linalg.norm(force_N)), self._clock()
+            self.require_allowed(wrench)
+            self._force_N, self._written_s = float(np.linalg.norm(wrench[FORCE])), self._clock()
 
     def close(self) -> None:
         with self._lock:

@@ -30,7 +30,7 @@ from palpate.haptics.devices.haply_messages import (
     parse,
     read_state,
 )
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
 
 HOST = "127.0.0.1"  # the service and this program share a machine; nothing here leaves it
 PORT, EVENTS_PORT = 10001, 10020
@@ -54,6 +54,7 @@ class Haply(OpenClose):
 
     port, events_port, http_port  of the service; http_port None: the same as port
     force_limit_N                 the service tells no limits: this is a cautious one
+    continuous_N                  what its motors make for ever; chosen, a third of what is allowed by default
     centre_m                      the middle of the workspace from the device's base, in our axes
     field                         what the service calls a force: "vector", "values", or None to ask its version
     profile                       how this program introduces itself: "organisation:application"
@@ -68,6 +69,7 @@ class Haply(OpenClose):
         events_port: int = EVENTS_PORT,
         http_port: int | None = None,
         force_limit_N: float = 3.0,
+        continuous_N: float = 1.0,
         rate_hz: float = 1000.0,
         centre_m: tuple[float, float, float] = (-0.12, 0.0, 0.15),
         field: str | None = None,
@@ -79,7 +81,8 @@ class Haply(OpenClose):
         if not 0.0 < rate_hz <= 10_000.0:
             raise ValueError(f"rate_hz is {rate_hz}, it must be from above 0 to 10000")
         self.spec = DeviceSpec("haply-inverse3", force_limit_N=force_limit_N, stiffness_limit_N_m=500.0,
-                               workspace_radius_m=0.1, senses=6, actuates=3, rate_hz=rate_hz)  # fmt: skip
+                               workspace_radius_m=0.1, senses=6, actuates=3, rate_hz=rate_hz,
+                               velocity_limit_m_s=HAND_SPEED_M_S, continuous_force_N=continuous_N)  # fmt: skip
         self.device_id, self.port, self.events_port = device_id, port, events_port
         self.http_port, self.profile, self._asked_field, self.answer_s = http_port or port, profile, field, answer_s
         self._centre = np.array(centre_m, dtype=float)
@@ -232,13 +235,13 @@ class Haply(OpenClose):
             out.buttons, out.sampled_at_s = state.buttons, state.sampled_at_s
             out.spin_rad_s[:] = 0.0  # the service does not tell
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
+            self.require_allowed(wrench)
             if self._lost:
                 raise DeviceError(self._lost)
-            self._command = (np.array(force_N, dtype=float), time.monotonic())
+            self._command = (np.array(wrench[FORCE], dtype=float), time.monotonic())
 
     def close(self) -> None:
         """A last tick without force; then the connection ends."""

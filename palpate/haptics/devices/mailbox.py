@@ -1,7 +1,7 @@
 """The mailbox: a device that only Python can reach, in a thread of its own, met by the tick in memory.
 
-The thread asks the device for its reading at the device's own rate and hands it the newest force; the tick reads the
-newest reading and leaves the newest force.  Neither waits for the other.  Two seqlocks: a writer makes the number odd,
+The thread asks the device for its reading at the device's own rate and hands it the newest wrench; the tick reads the
+newest reading and leaves the newest wrench.  Neither waits for the other.  Two seqlocks: a writer makes the number odd,
 writes, makes it even; a reader that saw an odd or another number reads again.
 """
 
@@ -37,13 +37,14 @@ from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
 
 SILENCE_S = 0.1  # without a reading for this long the device is lost
-DEAD_S = 0.05  # a force older than this is not passed on: the tick that left it may be gone
+FIRST_S = 1.0  # the same before the first reading: threads start late on a busy machine, and nothing is felt meanwhile
+DEAD_S = 0.05  # a wrench older than this is not passed on: the tick that left it may be gone
 PATIENCE_S = 2.0  # of `stop` with a thread whose device does not answer
 TRIES = 16  # of a seqlock
 # rows of Mail.number: the two seqlocks, whether the thread has given up, the last reading that the tick took
 IN, OUT, ENDED, TAKEN = range(4)
 STAMP, BUTTON_WORD = 13, 14  # of Mail.reading, after the port's reading
-FORCE_STAMP = 6  # of Mail.command, after force and torque
+WRENCH_STAMP, ASKED_S = 6, 7  # of Mail.command, after the wrench: when it was left, when the tick first asked
 
 
 class Mail(NamedTuple):
@@ -51,7 +52,7 @@ class Mail(NamedTuple):
 
     number: Ints1  # IN, OUT, ENDED, TAKEN
     reading: Floats1  # (15,) as Port.reading, STAMP, BUTTON_WORD; written by the thread under IN
-    command: Floats1  # (7,) as Port.command, FORCE_STAMP; written by the tick under OUT
+    command: Floats1  # (8,) as Port.command, WRENCH_STAMP; written by the tick under OUT; ASKED_S, the tick's alone
 
 
 load = block_loader((Port, False), (Mail, False))
@@ -74,7 +75,12 @@ def sample(address):
         if load_acquire(mail.number, IN) != number:
             continue
         port.number[SAMPLED_S], port.integer[BUTTONS] = stamp, int(buttons)
-        if port.number[NOW_S] - stamp > SILENCE_S:
+        now = port.number[NOW_S]
+        if math.isnan(stamp):
+            if math.isnan(mail.command[ASKED_S]):
+                mail.command[ASKED_S] = now
+            return LOST if now - mail.command[ASKED_S] > FIRST_S else NOTHING_NEW
+        if now - stamp > SILENCE_S:
             return LOST
         new = number != mail.number[TAKEN]
         mail.number[TAKEN] = number
@@ -84,14 +90,14 @@ def sample(address):
 
 @routine
 def send(address):
-    """Leave the force for the thread."""
+    """Leave the wrench for the thread."""
     port, mail = load(address)
     number = mail.number[OUT]
     store_release(mail.number, OUT, number + 1)
     fence()
     for i in range(6):
         mail.command[i] = port.command[i]
-    mail.command[FORCE_STAMP] = port.number[NOW_S]
+    mail.command[WRENCH_STAMP] = port.number[NOW_S]
     store_release(mail.number, OUT, number + 2)
     return OK
 
@@ -101,8 +107,10 @@ class Mailbox:
 
     def __init__(self, device: Device) -> None:
         self.device, self.error = device, ""
-        self.mail = Mail(np.zeros(4, dtype=np.int64), np.zeros(15), np.zeros(7))
+        self.mail = Mail(np.zeros(4, dtype=np.int64), np.zeros(15), np.zeros(8))
         self.mail.reading[QUATERNION.start], self.mail.reading[STAMP] = 1.0, math.nan
+        self.mail.command[ASKED_S] = math.nan
+        self._call = ("", 0.0)  # what the thread is in, and since when
         port = empty_port()
         self.in_tick = InTick(port, Block(port, self.mail), sample, send, owner=self)
         self._stop = threading.Event()
@@ -122,16 +130,26 @@ class Mailbox:
         period = 1.0 / self.device.spec.rate_hz
         try:
             while not self._stop.is_set():
+                self._call = ("read", time.monotonic())
                 self.device.read(reading)
                 self._post(reading)
-                self.device.write(self._newest_force())
+                self._call = ("write", time.monotonic())
+                self.device.write(self._newest_wrench())
+                self._call = ("", 0.0)
                 due = max(due + period, time.monotonic() - period)
                 self._stop.wait(max(0.0, due - time.monotonic()))
         except Exception as error:  # whatever ends this thread takes the force away and is told
             self.error = str(error) or type(error).__name__
             self.mail.number[ENDED] = 1
         with contextlib.suppress(Exception):  # if it is lost there is nobody to tell
-            self.device.write(np.zeros(3))
+            self.device.write(np.zeros(6))
+
+    def reason(self) -> str:
+        """Why the device is lost: its error, or the call that does not return; empty if neither is known."""
+        call, since = self._call
+        waited = time.monotonic() - since
+        hangs = f"its {call} has not returned for {waited:.1f} s" if call and waited > SILENCE_S else ""
+        return self.error or hangs
 
     def _post(self, reading: DeviceReading) -> None:
         out, number = self.mail.reading, self.mail.number
@@ -143,11 +161,11 @@ class Mailbox:
         out[STAMP], out[BUTTON_WORD] = reading.sampled_at_s if sensed else time.monotonic(), reading.buttons
         number[IN] += 1
 
-    def _newest_force(self) -> np.ndarray:
+    def _newest_wrench(self) -> np.ndarray:
         for _ in range(TRIES):
             before = int(self.mail.number[OUT])
             command = self.mail.command.copy()
             if before % 2 == 0 and int(self.mail.number[OUT]) == before:
-                fresh = before > 0 and time.monotonic() - command[FORCE_STAMP] <= DEAD_S
-                return command[:3] if fresh else np.zeros(3)
-        return np.zeros(3)
+                fresh = before > 0 and time.monotonic() - command[WRENCH_STAMP] <= DEAD_S
+                return command[:6] if fresh else np.zeros(6)
+        return np.zeros(6)

@@ -17,6 +17,6 @@ class Null(OpenClose):
         self.require_open()
         out.sampled_at_s = np.nan
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         self.require_open()
-        self.require_allowed(force_N)
+        self.require_allowed(wrench)

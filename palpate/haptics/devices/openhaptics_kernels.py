@@ -32,6 +32,7 @@ from palpate.haptics.devices.port import (
     VELOCITY,
     Port,
 )
+from palpate.haptics.devices.protocol import FORCE
 from palpate.jit import block_loader, kernel
 from palpate.jit.atomics import fence, load_acquire, monotonic_ns, store_release
 from palpate.jit.foreign import address_of, call_int32, call_int64
@@ -62,7 +63,7 @@ TICK_CLOCK, LAST_IN, LAST_FORCE_ERRORS = 0, 2, 3  # rows of Exchange.tick_word
 SEEN_S, COPY = 0, 1  # rows of Exchange.tick_number
 # parts of Exchange.scratch
 AT_TRANSFORM, AT_VELOCITY, AT_SPIN, AT_FORCE, SCRATCH = 0, 16, 19, 22, 25
-P, V, Q, W = POSITION.start, VELOCITY.start, QUATERNION.start, SPIN.start
+P, V, Q, W, F = POSITION.start, VELOCITY.start, QUATERNION.start, SPIN.start, FORCE.start
 CLEAN_FRAMES = 3
 SILENCE_S = 0.020  # without a new frame for this long the device is lost
 DEAD_S = 0.050  # a command older than this is not obeyed
@@ -279,13 +280,13 @@ def send(address: Any) -> Any:
     """Leave the command for servo; one that is not finite is left as zero and reported as saturated."""
     port, x = load(address)
     c, o = port.command, x.outbound
-    sound = is_finite(c[0]) and is_finite(c[1]) and is_finite(c[2])
+    sound = is_finite(c[F]) and is_finite(c[F + 1]) and is_finite(c[F + 2])
     now_s = 1e-9 * monotonic_ns(x.tick_word[TICK_CLOCK : TICK_CLOCK + 2])
     number = load_acquire(x.status, OUT)
     store_release(x.status, OUT, number + 1)
     fence()
     for i in range(3):
-        o[i] = c[i] if sound else 0.0
+        o[i] = c[F + i] if sound else 0.0
     o[FORCE_STAMP] = now_s
     store_release(x.status, OUT, number + 2)
     if load_acquire(x.status, ERROR) != 0 or load_acquire(x.status, STOP) != 0:

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from palpate.conventions import GRAVITY
-from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.haptics.devices.protocol import HAND_SPEED_M_S, WRIST_SPEED_RAD_S, DeviceSpec
 from palpate.jit import entry, kernel
 from palpate.model.model import Floats1
 from palpate.spatial.vectors import add, column, rotate
@@ -252,6 +252,7 @@ class Model:
     stop_stiffness: float  # stiff, as end stops are: 8.5 N of the hand's go a tenth of a degree in
     stop_damping: float
     tip_mass_kg: float = 0.0
+    wrist: tuple[float, float, float, float, float] = (0.0, 1.0, 0.0, 1.0, 0.0)  # wrist.INERTIA .. VISCOUS; 0: none
 
     def mechanism(self, compensated: bool) -> Mechanism:
         low, high = np.array([*self.stops, self.difference], dtype=np.float64).T.copy()
@@ -263,15 +264,13 @@ class Model:
         return Mechanism(self.kind, *arrays)
 
 
-# Faster than this is no hand: at their full force the tips reach it within 30 ms and 3 cm when let go, while voluntary
-# motion within such workspaces stays below 1 m/s.  Also the reference's protection against leaps (1.4).
-VELOCITY_LIMIT_M_S = 2.0
-
-
 def _premium() -> Model:
-    """8.5 N at joint zero in every direction is what sizes the motors; the usable workspace is a sphere (1.2, 5.4)."""
+    """8.5 N at joint zero in every direction is what sizes the motors; the usable workspace is a sphere (1.2, 5.4).
+
+    1.4 N for ever: the maker's data sheet.
+    """
     spec = DeviceSpec("simulated:phantom-premium-1.5", force_limit_N=8.5, stiffness_limit_N_m=3500.0,
-                      workspace_radius_m=0.0955, velocity_limit_m_s=VELOCITY_LIMIT_M_S)  # fmt: skip
+                      workspace_radius_m=0.0955, velocity_limit_m_s=HAND_SPEED_M_S, continuous_force_N=1.4)  # fmt: skip
     *stops, difference = zip(LOW, HIGH)
     return Model(
         spec, ARM, tuple(stops), difference, motor=(8.5 * L1, 8.5 * L1, 8.5 * L2),
@@ -283,10 +282,11 @@ def _desktop(name: str, stiffness_N_m: float) -> Model:
     """A point of 45 g with friction of 0.26 N in a box of 70 x 160 x 120 mm, seen to 0.055 mm.
 
     Force and stiffness are from a published table of limits; mass, friction and resolution are the maker's figures as
-    remembered, the viscous part is chosen, and there are no joints: approximate, hence the name.
+    remembered, the viscous part is chosen, and there are no joints: approximate, hence the name.  0.88 N for ever: the
+    maker's data sheet, and what its library says of a Touch.
     """
     spec = DeviceSpec(f"simulated:{name} (approximate)", force_limit_N=3.3, stiffness_limit_N_m=stiffness_N_m,
-                      workspace_radius_m=0.035, velocity_limit_m_s=VELOCITY_LIMIT_M_S)  # fmt: skip
+                      workspace_radius_m=0.035, velocity_limit_m_s=HAND_SPEED_M_S, continuous_force_N=0.88)  # fmt: skip
     return Model(
         spec, POINT, ((-0.035, 0.035), (-0.08, 0.08), (-0.06, 0.06)), (-np.inf, np.inf), motor=(3.3, 3.3, 3.3),
         quantum=0.055e-3, coulomb=0.26, creep=0.004, viscous=0.2, stop_stiffness=50e3, stop_damping=30.0,
@@ -294,4 +294,24 @@ def _desktop(name: str, stiffness_N_m: float) -> Model:
     )  # fmt: skip
 
 
-MODELS = {"phantom-premium-1.5": _premium(), "touch": _desktop("touch", 400.0), "omni": _desktop("omni", 700.0)}
+def _six_freedoms() -> Model:
+    """The same arm with a wrist that turns about its tip, the same about every axis: approximate.
+
+    Torques are those of the maker's data sheet about its weakest axis, as remembered: 170 mN m of roll, 48 mN m for
+    ever (yaw and pitch 515 and 188 mN m); resolution of yaw and pitch 0.0023 degrees.  Inertia and friction are chosen:
+    a handle of 0.1 kg within 3 cm.
+    """
+    model = _premium()
+    spec = replace(
+        model.spec, name="simulated:phantom-premium-1.5-6dof (approximate)", senses=6, actuates=6, torque_limit_Nm=0.17,
+        continuous_torque_Nm=0.048, spin_limit_rad_s=WRIST_SPEED_RAD_S,
+    )  # fmt: skip
+    return replace(model, spec=spec, wrist=(1e-4, 0.0023 * DEGREE, 1e-3, 0.05, 1e-4))
+
+
+MODELS = {
+    "phantom-premium-1.5": _premium(),
+    "phantom-premium-1.5-6dof": _six_freedoms(),
+    "touch": _desktop("touch", 400.0),
+    "omni": _desktop("omni", 700.0),
+}

@@ -38,7 +38,7 @@ from palpate.jit import Block, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.quaternions import quaternion_exp, quaternion_product, rotation_between
-from palpate.spatial.vectors import add_scaled, get3, scale, sub
+from palpate.spatial.vectors import add_scaled, get3, get4, scale, sub
 
 POSE = ("x", "y", "z")
 TURN = ("qw", "qx", "qy", "qz")
@@ -154,11 +154,6 @@ class Player(NamedTuple):
 
 
 load = block_loader((Port, False), (Player, False), (Tape, True))
-
-
-@kernel
-def get4(array, i):
-    return (array[i, 0], array[i, 1], array[i, 2], array[i, 3])
 
 
 @kernel
@@ -288,9 +283,9 @@ class Playback(OpenClose):
             return
         copy_reading(port, out)
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         self.require_open()
-        self.require_allowed(force_N)
+        self.require_allowed(wrench)
 
     def advance(self, dt_s: float) -> None:
         """Play on for a time, at its speed [s]."""

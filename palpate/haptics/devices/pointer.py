@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, DeviceReading, DeviceSpec, OpenClose
 
 
 class Pointer(OpenClose):
@@ -14,7 +14,8 @@ class Pointer(OpenClose):
     """
 
     def __init__(self) -> None:
-        self.spec = DeviceSpec("pointer", force_limit_N=60.0, force_rise_N_s=2000.0, stiffness_limit_N_m=3000.0)
+        self.spec = DeviceSpec("pointer", force_limit_N=60.0, force_rise_N_s=2000.0, stiffness_limit_N_m=3000.0,
+                               actuates=0)  # fmt: skip
         self._position = np.zeros(3)
         self._buttons, self._sampled_at_s = 0, np.nan
         self.shown_N = np.zeros(3)  # the last force it was sent
@@ -29,7 +30,7 @@ class Pointer(OpenClose):
         out.position_m[:] = self._position
         out.buttons, out.sampled_at_s = self._buttons, self._sampled_at_s
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         self.require_open()
-        self.require_allowed(force_N)
-        self.shown_N[:] = force_N
+        self.require_allowed(wrench)
+        self.shown_N[:] = wrench[FORCE]

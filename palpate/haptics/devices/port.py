@@ -33,7 +33,7 @@ class Port(NamedTuple):
     """One exchange with a device; the device writes reading, SAMPLED_S and BUTTONS, the tick the rest."""
 
     reading: Floats1  # (13,) POSITION, VELOCITY, QUATERNION (w, x, y, z), SPIN
-    command: Floats1  # (6,) force on the hand, torque on the hand
+    command: Floats1  # (6,) TORQUE and FORCE on the hand, a wrench as in protocol.py
     number: Floats1  # NOW_S, DT_S, SAMPLED_S
     integer: Ints1  # BUTTONS
 

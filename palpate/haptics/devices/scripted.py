@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import FORCE, DeviceReading, DeviceSpec, OpenClose
 from palpate.spatial.placement import Vector3
 
 FORCE_LIMIT_N = 200.0
@@ -80,7 +80,7 @@ class Scripted(OpenClose):
                 raise ValueError(f"pushes or grasps overlap: one ends at {a.end_s} s, the next begins at {b.begin_s} s")
         if force_rise_N_s is None:
             force_rise_N_s = AT_ONCE_N_S if any(isinstance(x, Push) for x in actions) else RISE_N_S
-        self.spec = DeviceSpec("scripted", FORCE_LIMIT_N, force_rise_N_s)
+        self.spec = DeviceSpec("scripted", FORCE_LIMIT_N, force_rise_N_s, actuates=0)
         self.actions, self._from, self._now = tuple(actions), np.array(origin_m, dtype=float), 0.0
         self.shown_N = np.zeros(3)
 
@@ -105,7 +105,7 @@ class Scripted(OpenClose):
         out.position_m[:] = self.target(now, self._from, self._now) if isinstance(now, Grasp) else self._from
         out.sampled_at_s = self._now
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         self.require_open()
-        self.require_allowed(force_N)
-        self.shown_N[:] = force_N
+        self.require_allowed(wrench)
+        self.shown_N[:] = wrench[FORCE]

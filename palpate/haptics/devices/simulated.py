@@ -32,17 +32,24 @@ from palpate.haptics.devices.port import (
     NOW_S,
     OK,
     POSITION,
-    QUATERNION,
     SAMPLED_S,
     SATURATED,
-    SPIN,
     VELOCITY,
     InTick,
     Port,
     copy_reading,
     empty_port,
 )
-from palpate.haptics.devices.protocol import DeviceReading, OpenClose
+from palpate.haptics.devices.protocol import FORCE, DeviceReading, OpenClose
+from palpate.haptics.devices.wrist import (
+    Wrist,
+    begin_wrist,
+    drive_wrist,
+    has_wrist,
+    look_at_grip,
+    sense_wrist,
+    turn_step,
+)
 from palpate.haptics.hand import (
     DAMPING,
     GRIP_DAMPING,
@@ -60,7 +67,7 @@ from palpate.haptics.safety import limit_norm
 from palpate.jit import Block, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
-from palpate.spatial.vectors import add, add_scaled, rotate, rotate_back, scale, sub
+from palpate.spatial.vectors import add, add_scaled, part3, rotate, rotate_back, scale, sub
 
 SUB_STEP_S = 1e-4  # 10 kHz: a grip of 8 kN/m on the 32 g of the arm's tip turns by 0.05 rad in one
 VELOCITY_CUTOFF_HZ = 100.0  # of the low-pass on differences of encoder readings, as in the drivers of such devices
@@ -86,7 +93,7 @@ class Motion(NamedTuple):
     status: Ints1  # (1,) CLOSED or OPEN
 
 
-load = block_loader((Port, False), (Motion, False), (phantom.Mechanism, True), (HandArrays, True))
+load = block_loader((Port, False), (Motion, False), (phantom.Mechanism, True), (HandArrays, True), (Wrist, False))
 
 
 @kernel
@@ -161,7 +168,7 @@ def look(motion, mechanism, hand):
 @kernel
 def drive(port, motion, mechanism):
     """The motors' torques for the command, within what they can; whether it had to be reduced."""
-    force, limited = limit_norm(get(port.command), mechanism.number[phantom.FORCE_LIMIT])
+    force, limited = limit_norm(part3(port.command, FORCE.start), mechanism.number[phantom.FORCE_LIMIT])
     q = phantom.encoded(mechanism, get(motion.q))
     _, J = phantom.tip_and_jacobian(mechanism.kind, q)
     torque = rotate_back(J, force)
@@ -178,7 +185,7 @@ def drive(port, motion, mechanism):
 @routine
 def begin(address):
     """At rest where the hand's intent begins, time zero; LOST if the device cannot be there."""
-    port, motion, mechanism, hand = load(address)
+    port, motion, mechanism, hand, wrist = load(address)
     x, _ = intent_at(hand, hand.time[0])
     q, reachable = x, True
     if mechanism.kind == phantom.ARM:
@@ -190,8 +197,11 @@ def begin(address):
     zero = (0.0, 0.0, 0.0)
     put(motion.q, q)
     put(motion.hand, x)
-    for still in (motion.rate, motion.hand_velocity, motion.motor, motion.seen_velocity, port.command):
+    for still in (motion.rate, motion.hand_velocity, motion.motor, motion.seen_velocity):
         put(still, zero)
+    for i in range(6):
+        port.command[i] = 0.0
+    begin_wrist(wrist, hand)
     motion.clock[TIME_S], motion.clock[SEEN_S] = 0.0, math.nan
     look(motion, mechanism, hand)
     return OK
@@ -200,14 +210,14 @@ def begin(address):
 @routine
 def sample(address):
     """The reading: where the encoders say the tip is, how fast their differences say it moves, and the button."""
-    port, motion, mechanism, hand = load(address)
+    port, motion, mechanism, hand, wrist = load(address)
     if motion.status[0] == CLOSED:
         return LOST
     now = motion.clock[TIME_S]
     elapsed = now - motion.clock[SEEN_S]
     x, _ = phantom.tip_and_jacobian(mechanism.kind, phantom.encoded(mechanism, get(motion.q)))
+    share = 1.0 - math.exp(-2.0 * math.pi * VELOCITY_CUTOFF_HZ * elapsed)
     if elapsed > 0.0:  # neither the first time (NaN) nor twice at once
-        share = 1.0 - math.exp(-2.0 * math.pi * VELOCITY_CUTOFF_HZ * elapsed)
         difference = scale(1.0 / elapsed, sub(x, get(motion.seen)))
         v = get(motion.seen_velocity)
         put(motion.seen_velocity, add_scaled(v, share, sub(difference, v)))
@@ -216,9 +226,7 @@ def sample(address):
     for i in range(3):
         port.reading[POSITION.start + i] = x[i]
         port.reading[VELOCITY.start + i] = motion.seen_velocity[i]
-        port.reading[SPIN.start + i] = 0.0
-        port.reading[QUATERNION.start + 1 + i] = 0.0
-    port.reading[QUATERNION.start] = 1.0
+    sense_wrist(port, wrist, elapsed, share)
     port.number[SAMPLED_S] = port.number[NOW_S]
     port.integer[BUTTONS] = 1 if presses_at(hand, now) else 0
     return OK
@@ -227,29 +235,35 @@ def sample(address):
 @routine
 def send(address):
     """Take the command, hold it, and let DT_S pass."""
-    port, motion, mechanism, hand = load(address)
+    port, motion, mechanism, hand, wrist = load(address)
     if motion.status[0] == CLOSED:
         return LOST
     reduced = drive(port, motion, mechanism)
+    reduced = drive_wrist(port, wrist) or reduced
     dt, start = port.number[DT_S], motion.clock[TIME_S]
     if dt > 0.0:
         n = math.ceil(dt / SUB_STEP_S * (1.0 - 1e-9))  # 1 ms is ten, not eleven
         for i in range(n):
-            sub_step(motion, mechanism, hand, start + i * (dt / n), dt / n)
+            t = start + i * (dt / n)
+            sub_step(motion, mechanism, hand, t, dt / n)
+            if has_wrist(wrist):
+                turn_step(wrist, hand, 1.0 if grips_at(hand, t) else 0.0, t, dt / n)
         motion.clock[TIME_S] = start + dt
         look(motion, mechanism, hand)
+        look_at_grip(wrist, hand, 1.0 if has_wrist(wrist) and grips_at(hand, start + dt) else 0.0)
     return SATURATED if reduced else OK
 
 
 class Simulated(OpenClose):
     """A device with a hand on it, both simulated; time passes only in `advance`, or in the tick's `send`.
 
-    model   "phantom-premium-1.5": its identified kinematics and dynamics, encoders, friction and motors; "touch" and
-            "omni": approximate, a point mass with friction
+    model   "phantom-premium-1.5": its identified kinematics and dynamics, encoders, friction and motors;
+            "phantom-premium-1.5-6dof": with a wrist that is sensed and driven; "touch" and "omni": approximate, a point
+            mass with friction
     hand    who holds it; without one, a hand that rests in the middle
     compensated  the motors also carry the arm's own weight, as some drivers do
 
-    The command is the force of the device on the hand, so the motors push the tip with it; it is held between writes.
+    The command is the wrench of the device on the hand, so the motors push the tip with it; it is held between writes.
     Opening begins anew: the same every time.  `in_tick` is for a tick in compiled code; `read`, `write` and `advance`
     use the same routines and the same port, so use one way or the other.
     """
@@ -261,8 +275,12 @@ class Simulated(OpenClose):
             raise ValueError(f"no simulated device is called {model!r}; there are: {', '.join(phantom.MODELS)}")
         self.spec, self.hand = phantom.MODELS[model].spec, hand or Hand()
         self._motion = Motion._make([*np.zeros((10, 3)), np.zeros(2), np.zeros(1, dtype=np.int64)])
-        port = empty_port()
-        block = Block(port, self._motion, phantom.MODELS[model].mechanism(compensated), self.hand.arrays())
+        port, known = empty_port(), phantom.MODELS[model]
+        numbers = np.array([*known.wrist, known.spec.torque_limit_Nm])
+        self._wrist = Wrist(
+            numbers, *(np.zeros(4 if name in ("turn", "hand", "seen") else 3) for name in Wrist._fields[1:])
+        )
+        block = Block(port, self._motion, known.mechanism(compensated), self.hand.arrays(), self._wrist)
         self.in_tick = InTick(port, block, sample, send, owner=self)
         self._begin()
 
@@ -290,10 +308,10 @@ class Simulated(OpenClose):
         sample(self.in_tick.block.address)
         copy_reading(port, out)
 
-    def write(self, force_N: np.ndarray) -> None:
+    def write(self, wrench: np.ndarray) -> None:
         self.require_open()
-        self.require_allowed(force_N)
-        self.in_tick.port.command[:3] = force_N
+        self.require_allowed(wrench)
+        self.in_tick.port.command[:] = wrench
 
     def advance(self, dt_s: float) -> None:
         """Let simulated time pass, with the force last written [s]."""
@@ -329,6 +347,21 @@ class Simulated(OpenClose):
     def force_on_hand_N(self) -> np.ndarray:
         """(3,) force of the tip on the hand: what a sensor between them shows; zero once it has let go."""
         return self._motion.grip.copy()
+
+    @property
+    def quaternion(self) -> np.ndarray:
+        """(4,) how its wrist is really turned, (w, x, y, z)."""
+        return self._wrist.turn.copy()
+
+    @property
+    def hand_quaternion(self) -> np.ndarray:
+        """(4,) how the hand is turned."""
+        return self._wrist.hand.copy()
+
+    @property
+    def torque_on_hand_Nm(self) -> np.ndarray:
+        """(3,) torque of the device on the hand, as the sensor shows it; zero without a wrist."""
+        return self._wrist.grip.copy()
 
     @property
     def coordinates(self) -> np.ndarray:

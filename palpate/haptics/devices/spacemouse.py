@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
 from palpate.haptics.devices.rate import RateControl
 
 FULL_DEFLECTION = 350.0
@@ -92,7 +92,8 @@ class SpaceMouse(OpenClose):
         self._settings = (radius_m, speed_m_s, spin_rad_s, dead_zone)
         self._rate = RateControl(*self._settings)
         self.spec = DeviceSpec("spacemouse", force_limit_N=0.0, workspace_radius_m=radius_m, senses=6, actuates=0,
-                               rate_hz=250.0)  # fmt: skip
+                               rate_hz=250.0,
+                               velocity_limit_m_s=max(HAND_SPEED_M_S, 2.0 * speed_m_s))  # fmt: skip
         self.index, self._signs = index, np.array([1, 1, 1, *twist_signs], dtype=float)
         self._import, self._clock, self._lock = import_module, clock, threading.Lock()
         self._raw, self._buttons = np.zeros(6), 0  # the vendor's axes, -1..1
@@ -160,11 +161,11 @@ class SpaceMouse(OpenClose):
             self.malformed += 1
         # others tell of batteries and lights
 
-    def write(self, force_N: np.ndarray) -> None:
-        """It makes no force: only zero is allowed."""
+    def write(self, wrench: np.ndarray) -> None:
+        """It makes neither force nor torque: only zero is allowed."""
         with self._lock:
             self.require_open()
-            self.require_allowed(force_N)
+            self.require_allowed(wrench)
 
     def close(self) -> None:
         with self._lock:

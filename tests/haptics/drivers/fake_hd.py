@@ -24,6 +24,8 @@ class FakeStylus:
     model: bytes = b"Touch"
     max_force: float = 3.3
     max_stiffness: float = 0.5
+    continuous_force: float = 0.88
+    velocity_limit: float = 1200.0
     transform: np.ndarray = field(default_factory=lambda: np.eye(4))
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))
     spin: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -117,7 +119,8 @@ class FakeHD:
         d = self.device
         values = {
             TRANSFORM: d.transform.ravel(order="F"), VELOCITY: d.velocity, SPIN: d.spin, 0x2602: [d.max_stiffness],
-            0x2603: [d.max_force], 0x2551: [-80, -60, -35, 80, 60, 35],
+            0x2603: [d.max_force], 0x2604: [d.continuous_force], 0x2606: [d.velocity_limit],
+            0x2551: [-80, -60, -35, 80, 60, 35],
         }[what]  # fmt: skip
         for i, value in enumerate(values):
             out[i] = value

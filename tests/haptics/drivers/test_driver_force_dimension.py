@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contracts.test_devices import (  # noqa: F401  the contract, run here with the fake
     test_a_closed_device_refuses_to_work,
-    test_a_force_above_the_limit_or_not_finite_is_refused,
+    test_a_wrench_above_a_limit_or_not_finite_is_refused,
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
@@ -30,7 +30,7 @@ from palpate.haptics.devices.port import (
     SPIN,
     VELOCITY,
 )  # fmt: skip
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 from palpate.jit import entry
 from palpate.jit.routines import call_routine
 
@@ -56,7 +56,7 @@ class Tick:
         return run_entry(self.device.in_tick.sample.address, self.device.in_tick.block.address)
 
     def send(self, force, torque=(0.0, 0.0, 0.0)):
-        self.port.command[:] = [*force, *torque]
+        self.port.command[:] = wrench(force, torque)
         return run_entry(self.device.in_tick.send.address, self.device.in_tick.block.address)
 
 
@@ -116,7 +116,7 @@ def test_pulling_up_and_away_and_left_means_the_same_to_both():
     reading = DeviceReading()
     device.read(reading)
     assert reading.position_m == pytest.approx([0.01, 0.02, 0.03])
-    device.write(np.array([1.0, 2.0, 3.0]))
+    device.write(wrench([1.0, 2.0, 3.0]))
     assert fake.forces[-1][:3] == pytest.approx([-1.0, -2.0, 3.0])
     device.close()
 
@@ -150,7 +150,7 @@ def test_opening_follows_the_vendors_order_and_never_moves_the_device_unasked(op
 
 def test_closing_sends_zero_force_first_always(opened):
     device, fake, lib = opened()
-    device.write(np.array([3.0, 0.0, 0.0]))
+    device.write(wrench([3.0, 0.0, 0.0]))
     lib.calls.clear()
     device.close()
     device.close()
@@ -218,10 +218,14 @@ def test_limits_come_from_the_table_of_types(kind, limits, opened):
     assert device.spec.force_limit_N == limits.force_N
     assert device.spec.stiffness_limit_N_m == limits.stiffness_N_m
     assert device.spec.workspace_radius_m == limits.radius_m
+    assert device.spec.continuous_force_N == limits.continuous_N <= limits.force_N
 
 
 def test_an_unknown_type_gets_the_weakest_limits():
-    assert all(UNKNOWN.force_N <= known.force_N and UNKNOWN.radius_m <= known.radius_m for known in LIMITS.values())
+    for known in LIMITS.values():
+        assert UNKNOWN.force_N <= known.force_N
+        assert UNKNOWN.radius_m <= known.radius_m
+        assert UNKNOWN.continuous_N <= known.continuous_N
 
 
 @pytest.mark.parametrize(("answer", "result"), [(0, OK), (1, NOTHING_NEW), (2, SATURATED), (-1, LOST)])
@@ -275,7 +279,7 @@ def test_a_device_lost_in_the_middle_says_why_and_can_be_closed(opened):
     with pytest.raises(DeviceError, match=r"'omega.3' was lost: a call failed \(communication error\)"):
         device.read(DeviceReading())
     with pytest.raises(DeviceError, match="was lost"):
-        device.write(np.zeros(3))
+        device.write(np.zeros(6))
     device.close()
     assert lib.names()[-3:] == [SET, "dhdEnableForce", CLOSE]
 

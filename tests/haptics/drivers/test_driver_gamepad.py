@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from contracts.test_devices import (  # noqa: F401  the contract, run here with the fake
     test_a_closed_device_refuses_to_work,
-    test_a_force_above_the_limit_or_not_finite_is_refused,
+    test_a_wrench_above_a_limit_or_not_finite_is_refused,
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
 
 from palpate.haptics.devices import gamepad
 from palpate.haptics.devices.gamepad import Gamepad
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 
 pytestmark = pytest.mark.nojit
 
@@ -153,7 +153,7 @@ def test_triggers_and_the_first_button_hold(device, pad, clock, eventually):
 
 def test_a_force_rumbles_by_its_length_and_stops_when_nobody_writes(device, pad, clock, eventually):
     device.open()
-    device.write(np.array([3.0, 0.0, 4.0]))
+    device.write(wrench([3.0, 0.0, 4.0]))
     eventually(lambda: any(pad.rumbled))
     assert next(filter(None, pad.rumbled))[:2] == (0.5, 0.5)  # 5 N of 10 N
     clock.now_s += 0.2
@@ -167,7 +167,7 @@ def test_rumble_is_renewed_while_the_force_lasts(device, pad, clock, eventually)
 
     def renewed():
         clock.now_s += 0.06
-        device.write(np.array([10.0, 0.0, 0.0]))
+        device.write(wrench([10.0, 0.0, 0.0]))
         return sum(x is not None for x in pad.rumbled) >= 3
 
     eventually(renewed)
@@ -178,10 +178,10 @@ def test_a_gamepad_that_cannot_rumble_is_asked_once(clock, eventually):
     pad = FakePad(rumbles=False)
     device = Gamepad(import_module=lambda: FakePygame(pad), clock=clock)
     device.open()
-    device.write(np.array([1.0, 0.0, 0.0]))
+    device.write(wrench([1.0, 0.0, 0.0]))
     eventually(lambda: not device.rumbles)
     clock.now_s += 0.06
-    device.write(np.array([1.0, 0.0, 0.0]))
+    device.write(wrench([1.0, 0.0, 0.0]))
     device.close()
     assert sum(x is not None for x in pad.rumbled) == 1
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from contracts.test_devices import (  # noqa: F401  the contract, run here with the fake
     test_a_closed_device_refuses_to_work,
-    test_a_force_above_the_limit_or_not_finite_is_refused,
+    test_a_wrench_above_a_limit_or_not_finite_is_refused,
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
@@ -21,7 +21,7 @@ import palpate as pp
 from palpate.haptics.devices import haply
 from palpate.haptics.devices.haply import DEAD_S, MOST_MALFORMED, Haply
 from palpate.haptics.devices.haply_messages import Malformed, force_field, force_message, parse, read_state
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 
 pytestmark = pytest.mark.nojit
 TURN = np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]])  # the vendor's x right, y away from the person, z up
@@ -170,7 +170,7 @@ def test_a_force_arrives_under_the_name_that_the_version_knows(version, field, e
         device.open()
 
         def arrives():
-            device.write(np.array([1.0, 0.5, 0.25]))
+            device.write(wrench([1.0, 0.5, 0.25]))
             return (-0.5, 1.0, 0.25) in service.forces["049D"]
 
         eventually(arrives)
@@ -195,7 +195,7 @@ def test_a_force_that_is_not_renewed_ends(opened, service, eventually):
     """design.md section 6: after 50 ms zero, outside the loop."""
 
     def arrives():
-        opened.write(np.array([1.0, 0.0, 0.0]))
+        opened.write(wrench([1.0, 0.0, 0.0]))
         return service.forces["049D"][-1] == (0.0, 1.0, 0.0)
 
     eventually(arrives)
@@ -205,7 +205,7 @@ def test_a_force_that_is_not_renewed_ends(opened, service, eventually):
 
 def test_closing_sends_zero_force_last_always(opened, service, eventually):
     def arrives():
-        opened.write(np.array([1.0, 0.0, 0.0]))
+        opened.write(wrench([1.0, 0.0, 0.0]))
         return service.forces["049D"][-1] == (0.0, 1.0, 0.0)
 
     eventually(arrives)
@@ -243,7 +243,7 @@ def test_a_service_that_closes_in_the_middle_is_a_loss(opened, service, eventual
     assert why.startswith("the device 'haply-inverse3' was lost: ")
     assert "the service closed the connection" in why or "closing transport" in why
     with pytest.raises(DeviceError, match="was lost"):
-        opened.write(np.zeros(3))
+        opened.write(np.zeros(6))
 
 
 def test_a_service_that_falls_silent_is_a_loss(service, eventually):
@@ -278,12 +278,12 @@ def test_an_emergency_brake_takes_the_force_away_until_it_is_released(opened, se
     service.tell("device-safety-triggered", device_id="049D", safety_type="ebrake_triggered")
     eventually(lambda: opened.braked)
     sent = len(service.forces["049D"])
-    eventually(lambda: opened.write(np.array([1.0, 0.0, 0.0])) or len(service.forces["049D"]) > sent + 5)
+    eventually(lambda: opened.write(wrench([1.0, 0.0, 0.0])) or len(service.forces["049D"]) > sent + 5)
     assert not np.any(service.forces["049D"][sent + 2 :])
     service.tell("device-safety-triggered", device_id="049D", safety_type="ebrake_released")
 
     def arrives():
-        opened.write(np.array([1.0, 0.0, 0.0]))
+        opened.write(wrench([1.0, 0.0, 0.0]))
         return service.forces["049D"][-1] == (0.0, 1.0, 0.0)
 
     eventually(arrives)
@@ -316,8 +316,8 @@ def test_two_devices_at_different_rates_do_not_mix(eventually):
             device.open()
 
         def arrive():
-            devices[0].write(np.array([1.0, 0.0, 0.0]))
-            devices[1].write(np.array([2.0, 0.0, 0.0]))
+            devices[0].write(wrench([1.0, 0.0, 0.0]))
+            devices[1].write(wrench([2.0, 0.0, 0.0]))
             return (0.0, 1.0, 0.0) in service.forces["left"] and (0.0, 2.0, 0.0) in service.forces["right"]
 
         eventually(arrive)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from contracts.test_devices import (  # noqa: F401  the contract, run here with the fake
     test_a_closed_device_refuses_to_work,
-    test_a_force_above_the_limit_or_not_finite_is_refused,
+    test_a_wrench_above_a_limit_or_not_finite_is_refused,
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
@@ -33,7 +33,7 @@ from palpate.haptics.devices.port import (
     SPIN,
     VELOCITY,
 )  # fmt: skip
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, wrench
 from palpate.jit import DISABLED, entry, warm
 from palpate.jit.routines import call_routine
 
@@ -59,7 +59,7 @@ class Tick:
         return run_routine_entry(self.way.sample.address, self.way.block.address)
 
     def send(self, *force):
-        self.port.command[:3] = force
+        self.port.command[FORCE] = force
         return run_routine_entry(self.way.send.address, self.way.block.address)
 
 
@@ -235,7 +235,7 @@ def test_opening_follows_the_vendors_order(opened):
 def test_closing_sends_zero_force_first_always(opened, monkeypatch):
     monkeypatch.setattr(openhaptics, "LAST_FRAME_S", 20.0)
     device, stylus, lib = opened(manual=False, clock=a_moment)
-    device.write(np.array([1.0, 0.0, 0.0]))
+    device.write(wrench([1.0, 0.0, 0.0]))
     lib.calls.clear()
     device.close()
     device.close()
@@ -298,20 +298,25 @@ def test_a_missing_or_wrong_library_says_where_it_was_looked_for(monkeypatch, tm
         OpenHaptics(library=FakeHD(missing=("hdUnschedule",))).open()
 
 
-@pytest.mark.parametrize(("part", "force_N", "stiffness_N_m"), LIMITS)
-def test_limits_are_the_published_ones_and_no_more_than_the_vendor_allows(part, force_N, stiffness_N_m, opened):
-    device, _, _ = opened(FakeStylus(model=f"PHANToM {part}".encode(), max_force=100.0, max_stiffness=100.0))
-    assert (device.spec.force_limit_N, device.spec.stiffness_limit_N_m) == (force_N, stiffness_N_m)
-    device.close()
-    device, _, _ = opened(FakeStylus(model=f"PHANToM {part}".encode(), max_force=1.5, max_stiffness=0.2))
+@pytest.mark.parametrize("limits", LIMITS)
+def test_limits_are_the_published_ones_and_no_more_than_the_vendor_allows(limits, opened):
+    name = f"PHANToM {limits.model}".encode()
+    for much in (100.0, 0.0):  # a library that does not know says nothing
+        vendor = FakeStylus(name, max_force=much, max_stiffness=much, continuous_force=much, velocity_limit=1e3 * much)
+        device, _, _ = opened(vendor)
+        assert (device.spec.force_limit_N, device.spec.stiffness_limit_N_m) == (limits.force_N, limits.stiffness_N_m)
+        assert (device.spec.continuous_force_N, device.spec.velocity_limit_m_s) == (limits.continuous_N, HAND_SPEED_M_S)
+        device.close()
+    device, _, _ = opened(FakeStylus(name, max_force=1.5, max_stiffness=0.2, continuous_force=0.3, velocity_limit=900))
     assert (device.spec.force_limit_N, device.spec.stiffness_limit_N_m) == (1.5, 200.0)
+    assert (device.spec.continuous_force_N, device.spec.velocity_limit_m_s) == (0.3, 0.9)
     assert device.spec.workspace_radius_m == pytest.approx(0.035)
 
 
 def test_an_unknown_model_gets_the_weakest_limits(opened):
-    assert all(UNKNOWN[0] <= force_N for _, force_N, _ in LIMITS)
+    assert all(UNKNOWN.force_N <= known.force_N and UNKNOWN.continuous_N <= known.continuous_N for known in LIMITS)
     device, _, _ = opened(FakeStylus(model=b"Marvel 9", max_force=100.0))
-    assert device.spec.force_limit_N == UNKNOWN[0]
+    assert device.spec.force_limit_N == UNKNOWN.force_N
 
 
 def test_two_devices_share_the_scheduler_and_do_not_mix():
@@ -456,7 +461,7 @@ def test_a_real_shared_library_calls_our_compiled_servo_from_its_own_thread(comp
     reading = DeviceReading()
 
     def arrives():
-        device.write(np.array([0.5, 1.0, 2.0]))
+        device.write(wrench([0.5, 1.0, 2.0]))
         device.read(reading)
         return reading.position_m == pytest.approx([0.5e-3, 1e-3, 2e-3])
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from contracts.test_devices import (  # noqa: F401  the contract, run here with the fake
     test_a_closed_device_refuses_to_work,
-    test_a_force_above_the_limit_or_not_finite_is_refused,
+    test_a_wrench_above_a_limit_or_not_finite_is_refused,
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import palpate as pp
 from palpate.haptics.devices import spacemouse
-from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 from palpate.haptics.devices.rate import LONGEST_STEP_S, RateControl, shaped
 from palpate.haptics.devices.spacemouse import FULL_DEFLECTION, MOST_REPORTS, SpaceMouse
 
@@ -242,9 +242,9 @@ def test_only_the_motion_interface_of_a_spacemouse_is_taken():
 
 def test_it_makes_no_force(device):
     device.open()
-    device.write(np.zeros(3))
+    device.write(np.zeros(6))
     with pytest.raises(DeviceError, match="its limit is 0 N"):
-        device.write(np.array([0.1, 0.0, 0.0]))
+        device.write(wrench([0.1, 0.0, 0.0]))
     assert device.spec.actuates == 0
 
 
