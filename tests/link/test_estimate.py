@@ -260,8 +260,8 @@ def test_each_step_a_tick_is_that_of_the_raw_estimate_and_a_fifth_of_the_jump(mo
         shown(k - 1) = r(k - 1) + s(k - 1) J
         shown(k)     = r(k) + s(k) J      whether a state comes at k or not: its own jump begins with all of it (above)
 
-    hence |shown(k) - shown(k - 1)| <= |r(k) - r(k - 1)| + |J| dt/B, because s falls by dt/B a tick at most.  r(k) is what
-    the *old* states say at k, so it is asked for before the new one is noted: an accelerated estimate is fastest there.
+    hence |shown(k) - shown(k - 1)| <= |r(k) - r(k - 1)| + |J| dt/B, because s falls by dt/B a tick at most.  r(k) is
+    what the *old* states say at k, asked for before the new one is noted: an accelerated estimate is fastest there.
     """
     rng = np.random.default_rng(seed)
     known, sudden = Known(SLIDER, mode), Known(SLIDER, mode, blend_s=0.0)
