@@ -14,7 +14,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations at once in one .venv would break it
 .DELETE_ON_ERROR:
-.PHONY: help run page test test-web test-suite test-browser test-bounds test-nojit lint types docs bench doctor clean distclean
+.PHONY: help run page test test-all test-more test-suite test-drag test-web test-slow test-browser test-bounds \
+  test-nojit test-search lint types docs bench doctor clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,27 +26,58 @@ run: $(VENV)/.installed page ## opens the page: drag a robot arm in the browser 
 page: | $(VENV)/.made ## the page, from web/ into palpate/page/static; nothing to do unless web/ changed
 	@$(BIN)/python web/build_page.py
 
-test: test-suite test-browser test-bounds test-nojit test-web ## all tests: compiled, in a browser, with bounds checks, kernel coverage, the page's own
+# Each part is run, whatever became of those before it; the exit code, and the last line, tell which failed.
+run_parts = @failed=; for part in $(1); do printf '\n=== make %s\n' $$part; \
+  $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
+  if [ -n "$$failed" ]; then printf '\nfailed:%s\n' "$$failed" >&2; exit 1; fi; printf '\npassed: %s\n' "$(1)"
+
+TEST_PARTS := test-suite test-drag test-web
+MORE_PARTS := test-slow test-browser test-bounds test-nojit test-search
+
+test: $(VENV)/.installed-dev page ## the tests, the same in every run: suite, a drag in a real browser, the page's own
+	$(call run_parts,$(TEST_PARTS))
+
+test-all: $(VENV)/.installed-dev page ## all of it, for a quarter of an hour more: also what test-more has
+	$(call run_parts,$(TEST_PARTS) $(MORE_PARTS))
+
+test-more: $(VENV)/.installed-dev page ## what test-all adds: slow ones, browser, bounds checks, plain Python, a search
+	$(call run_parts,$(MORE_PARTS))
+
+test-suite: $(VENV)/.installed-dev page ## tests without a browser, compiled; the slow ones left out
+	$(BIN)/python -m pytest $(XDIST) -m "not browser and not slow" $(ARGS)
+
+# The whole way, nothing played: pointer, page, session, servo, recording.
+DRAG := tests/page/test_touch.py::test_a_drag_in_the_browser_moves_the_arm_and_is_in_the_recording
+test-drag: $(VENV)/.installed-dev page ## one scene dragged in a real Chromium; PALPATE_REQUIRE_BROWSER=1: not skipped
+	$(BIN)/python -m pytest $(DRAG) $(ARGS)
 
 test-web: page ## the page's TypeScript: types and unit tests
 	$(BIN)/python web/build_page.py --check
 
-test-suite: $(VENV)/.installed-dev page ## the whole suite but for the browser's part, compiled
-	$(BIN)/python -m pytest $(XDIST) -m "not browser" $(ARGS)
+test-slow: $(VENV)/.installed-dev page ## more cases of the same laws, a soak, network namespaces, every bench once
+	$(BIN)/python -m pytest $(XDIST) -m "slow and not browser" $(ARGS)
 
 # One after the other: the processor draws for the browser, and beside it a servo wants its thousand ticks a second.
 test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPATE_SCREENSHOTS=FOLDER keeps the pictures
-	$(BIN)/python -m pytest -m browser $(ARGS)
+	$(BIN)/python -m pytest -m browser --deselect $(DRAG) $(ARGS)
 
 # Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
-test-bounds: $(VENV)/.installed-dev ## the suite without its slow tests, every array index checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not browser" $(ARGS)
+WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics link contracts test_blocks.py test_six.py)
+test-bounds: $(VENV)/.installed-dev ## tests of folders with kernels, every array index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
+	  $(WITH_KERNELS) $(ARGS)
 
 # Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
 KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py
 test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -m nojit $(ARGS)
+	$(BIN)/python -m coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(XDIST) -m "nojit and not slow" $(ARGS)
+	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='$(KERNELS)' --fail-under=90
+
+# What it finds is kept in .hypothesis/examples, tried first in the next search, and becomes an @example of its test.
+test-search: $(VENV)/.installed-dev page ## new examples for the tests that draw theirs: looks for counterexamples
+	$(BIN)/python -m pytest $(XDIST) -m "hypothesis and not browser" --hypothesis-profile=search $(ARGS)
 
 lint: $(VENV)/.installed-dev ## ruff: rules and format
 	$(BIN)/python -m ruff check .

@@ -10,6 +10,7 @@ from typing import Any
 
 from PIL import Image
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "page"))
 from browsing import DESKTOP, FLAGS, PHONE, WAIT_S, Tab, Touched, chromium_path, wait  # noqa: F401
 

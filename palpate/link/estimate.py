@@ -17,8 +17,9 @@ J = q_before (-) q_raw, shown in full at first and then less:
 
 q_shown = q_raw(now) (+) s J,   v_shown = v_raw(now) + s J_v,   s = 1 - (now - came)/B,  0 <= s <= 1,  B = 5 ms
 
-so that both are continuous, and J is gone after B.  Straight is the blend whose largest step is smallest: J/5 a tick at
-1 kHz.  Reference on articulated bodies, section 4.
+so that both are continuous, and J is gone after B.  A tick's step is that of q_raw, of the states known before it, plus
+|J| dt/B at most.  Straight is the blend whose largest step is smallest: J/5 a tick at 1 kHz.  Reference on articulated
+bodies, section 4.
 """
 
 from __future__ import annotations

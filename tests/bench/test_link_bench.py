@@ -259,7 +259,7 @@ def test_the_bench_runs_two_processes_and_writes_every_row(monkeypatch, tmp_path
         assert [row["network"] for row in rows] == [PERFECT.name, half.name]
         assert all(set(row) == KEYS | more for row in rows)
     perfect, lossy = result["rows"]
-    assert perfect["ticks"] > 100
+    assert perfect["ticks"] > 0
     assert 0.0 < perfect["round_trip_p50_us"] <= perfect["round_trip_p99_us"] <= perfect["round_trip_p99.9_us"]
     assert 0 < lossy["exchanges"] < 0.75 * lossy["ticks"]
     assert lossy["stale_fraction"] > 0.25

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from waiting import WAIT_S, until
 
 import palpate as pp
 from palpate import jit
@@ -33,7 +34,7 @@ class Bench(OpenClose):
         self.require_open()
         if not self.awake.is_set():
             self.hangs.set()
-        self.awake.wait(20.0)
+        self.awake.wait(WAIT_S)
         if self.fails_to_read is not None:
             raise self.fails_to_read
         self.reads += 1
@@ -53,21 +54,13 @@ class Tick:
     def __init__(self, mailbox) -> None:
         self.door, self.port = mailbox.in_tick, mailbox.in_tick.port
 
-    def sample(self, after_s=0.0) -> int:
-        self.port.number[NOW_S] = time.monotonic() + after_s
+    def sample(self, now_s=None) -> int:
+        self.port.number[NOW_S] = time.monotonic() if now_s is None else now_s
         return self.door.sample(self.door.block.address)
 
     def send(self, force, torque=(0.0, 0.0, 0.0)) -> None:
         self.port.number[NOW_S], self.port.command[:] = time.monotonic(), wrench(force, torque)
         self.door.send(self.door.block.address)
-
-
-def until(condition, seconds=10.0):
-    """Wait for a condition; the test fails if it does not come."""
-    ended = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ended, "waited in vain"
-        time.sleep(0.002)
 
 
 @pytest.fixture
@@ -129,7 +122,9 @@ def test_the_same_reading_twice_is_nothing_new(device, mailbox):
     tick = Tick(mailbox)
     until(lambda: tick.sample() == OK)
     device.awake.clear()
-    until(lambda: tick.sample() == NOTHING_NEW)
+    assert device.hangs.wait(WAIT_S)
+    tick.sample()  # whatever came before it hung
+    assert tick.sample(now_s=tick.port.number[SAMPLED_S] + 0.5 * SILENCE_S) == NOTHING_NEW
 
 
 def test_silence_is_a_loss_and_ends_with_the_next_reading(device, mailbox):
@@ -137,8 +132,8 @@ def test_silence_is_a_loss_and_ends_with_the_next_reading(device, mailbox):
     tick = Tick(mailbox)
     until(lambda: tick.sample() == OK)
     device.awake.clear()
-    assert device.hangs.wait(10.0)
-    assert tick.sample(after_s=SILENCE_S) == LOST
+    assert device.hangs.wait(WAIT_S)
+    assert tick.sample(now_s=time.monotonic() + SILENCE_S) == LOST
     device.awake.set()
     until(lambda: tick.sample() == OK)
 
@@ -212,7 +207,7 @@ def test_stopping_does_not_wait_for_a_device_that_hangs(device, mailbox, monkeyp
     mailbox.start()
     until(lambda: device.reads > 0)
     device.awake.clear()
-    assert device.hangs.wait(10.0)
+    assert device.hangs.wait(WAIT_S)
     mailbox.stop()
     assert mailbox._thread.is_alive()  # left behind
     device.awake.set()
@@ -234,7 +229,7 @@ in_session = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compile
 
 
 @in_session
-@pytest.mark.slow
+@pytest.mark.real_time
 def test_devices_with_rates_of_their_own_share_a_world_with_one_in_the_tick():
     """design.md 6: two mailbox devices at 250 Hz and 900 Hz beside a simulated one; each feels its own wall."""
     slow, fast = Bench("slow", 250.0), Bench("fast", 900.0)
@@ -243,6 +238,7 @@ def test_devices_with_rates_of_their_own_share_a_world_with_one_in_the_tick():
     slow.at[0], fast.at[0] = -0.001, -0.001  # in the open, so that the guards engage
     reach = pp.Reach(mode="push")
     world = pp.World([WALL], dt=1e-3)
+    begin_s = time.monotonic()
     with pp.touch(world, [(slow, reach), (simulated, reach), (fast, reach)]) as session:
         until(lambda: engaged(session))
         slow.at[0], fast.at[0] = 0.002, 0.005
@@ -259,12 +255,14 @@ def test_devices_with_rates_of_their_own_share_a_world_with_one_in_the_tick():
     assert not slow.written[-1].any()
     assert not fast.written[-1].any()
     assert not simulated.in_tick.port.command.any()
-    assert slow.reads < fast.reads  # each at its own rate
-    assert session.report.devices[0].counts["stale"] > session.report.devices[2].counts["stale"]
+    passed_s = time.monotonic() - begin_s
+    for device in (slow, fast):  # never faster than its own rate, however slow the machine is
+        assert 0 < device.reads <= passed_s * device.spec.rate_hz + 2
+    assert session.report.devices[0].counts["stale"] > 0  # four ticks of five have no new reading of it
 
 
 @in_session
-@pytest.mark.slow
+@pytest.mark.real_time
 def test_a_device_that_breaks_in_a_session_is_told_with_its_own_words():
     """design.md 6: device lost: the session says why, and goes on."""
     device = Bench()

@@ -24,11 +24,12 @@ import matplotlib.image
 import numpy as np
 from aiohttp import WSMsgType
 from clients import Client
+from waiting import WAIT_S
+from waiting import until as wait
 
 from palpate import frame
 from palpate.frame import Layout
 
-WAIT_S = 60.0
 FLAGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--use-gl=angle",
@@ -45,15 +46,6 @@ KEPT_FRAMES = 2000
 def chromium_path() -> str | None:
     """Of a browser on this machine."""
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-
-
-def wait(condition: Callable[[], Any], what: str = "") -> Any:
-    """Until a condition holds; its value."""
-    end = time.monotonic() + WAIT_S
-    while not (value := condition()):
-        assert time.monotonic() < end, f"waited in vain: {what}"
-        time.sleep(0.02)
-    return value
 
 
 class Tab:
@@ -207,6 +199,10 @@ class Watcher:
     def since(self, tick: int) -> list[dict[str, Any]]:
         """Those after a tick, as far as they are kept."""
         return [f for f in self.frames.copy() if f["tick"] > tick]
+
+    def later_than(self, wall_ns: int) -> list[dict[str, Any]]:
+        """Those after a moment of the servo's clock: what was so for a while only is not missed on a busy machine."""
+        return [f for f in self.frames.copy() if f["wall_ns"] > wall_ns]
 
     def body(self, name: str) -> int:
         return [body["name"] for body in self.hello["bodies"]].index(name)

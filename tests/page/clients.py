@@ -3,7 +3,7 @@
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 from aiohttp import WSMsgType
 from fake_servo import EVENT, HAND, Page
+from waiting import WAIT_S
 
 from palpate.runtime.ring import Ring
 
@@ -30,7 +31,7 @@ class Client:
     async def request(self, number: int, what: str, **more: Any) -> None:
         await self.say({"type": "request", "id": number, "what": what, **more})
 
-    async def hear(self, wanted: WSMsgType, timeout: float = 5.0) -> Any:
+    async def hear(self, wanted: WSMsgType, timeout: float = WAIT_S) -> Any:
         """The next frame (bytes), or anything said."""
         async with asyncio.timeout(timeout):
             while True:
@@ -39,7 +40,7 @@ class Client:
                 if message.type is wanted:
                     return json.loads(message.data) if wanted is WSMsgType.TEXT else message.data
 
-    async def hear_of(self, kind: str, timeout: float = 5.0, **wanted: Any) -> dict[str, Any]:
+    async def hear_of(self, kind: str, timeout: float = WAIT_S, **wanted: Any) -> dict[str, Any]:
         """The next message of a type that says what is wanted."""
         async with asyncio.timeout(timeout):
             while True:
@@ -51,7 +52,7 @@ class Client:
         """The next status that says what is wanted."""
         return await self.hear_of("status", **wanted)
 
-    async def answer(self, timeout: float = 5.0, **wanted: Any) -> dict[str, Any]:
+    async def answer(self, timeout: float = WAIT_S, **wanted: Any) -> dict[str, Any]:
         """The next answer to a request."""
         return await self.hear_of("answer", timeout, **wanted)
 
@@ -71,12 +72,6 @@ async def connected(url: str, trust: ssl.SSLContext | None = None, **headers: st
 def client(page: Page, **headers: str) -> Any:
     """A client of the page's process."""
     return connected(page.url, **headers)
-
-
-async def until(condition: Callable[[], bool], timeout: float = 5.0) -> None:
-    async with asyncio.timeout(timeout):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 def newest(ring: Ring) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate import frame
@@ -217,6 +218,6 @@ class Page:
     def close(self) -> int:
         """As when the parent goes: stdin ends.  The exit code."""
         self.stdin.close()
-        code = self.process.wait(timeout=10)
+        code = self.process.wait(timeout=WAIT_S)
         self.stdout.close()
         return code

@@ -1,10 +1,13 @@
-"""The page in a real Chromium, against a servo that is only played."""
+"""The page in a real Chromium, against a servo that is only played.
+
+Phones, dark and light, and a browser without WebGL: test_page_screens.py, with a real one.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from browsing import DESKTOP, PHONE, Open, Tab, wait
+from browsing import DESKTOP, Open, Tab, wait
 from fake_servo import DURATION_S, FakeServo, Page
 
 import palpate as pp
@@ -56,14 +59,6 @@ def test_the_page_shows_the_scene_and_moves(server: Page, open_tab: Open) -> Non
     wait(lambda: "Hz" in tab.page.locator(".health-text").inner_text(), "the health line")
     assert "°" in tab.page.locator(".legend").inner_text()
     tab.keep("desktop")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_follow_the_system(server: Page, open_tab: Open, scheme: str) -> None:
-    tab = open_tab(server.url, **DESKTOP, color_scheme=scheme)
-    color = tab.page.evaluate("getComputedStyle(document.querySelector('h1')).color")
-    assert (sum(int(part) for part in color[4:-1].split(",")) > 384) is (scheme == "dark")
-    tab.keep(scheme)
 
 
 def test_hover_shows_what_can_be_touched(servo: FakeServo, tab: Tab) -> None:
@@ -254,40 +249,3 @@ def test_a_recording_has_a_bar_to_scrub_and_a_speed(built: None, open_tab: Open)
     assert servo.seen_hands == []  # the past cannot be touched
     server.close()
     servo.stop()
-
-
-def test_a_phone_shows_everything_and_a_finger_pulls(servo: FakeServo, server: Page, open_tab: Open) -> None:
-    tab = open_tab(server.url, **PHONE)
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
-    for button in tab.page.locator(".transport button").all():
-        box = button.bounding_box()
-        assert box["width"] >= 40
-        assert 0 <= box["x"] <= 390 - box["width"]
-        assert box["y"] <= 844 - box["height"]
-    assert not tab.shows(".plots")
-    tab.keep("phone")
-    servo.still = True
-    x, y = tab.still_at("link3")
-    fingers = tab.fingers()
-    fingers.down(0, x, y)
-    tab.until("held() === 'link3'")
-    fingers.move(0, x + 50, y - 40)
-    wait(lambda: tab.ask("forceN()") > 5, "the force")
-    tab.keep("phone-drag")
-    fingers.up(0)
-    wait(lambda: held_body(servo) == 0, "release")
-    tab.page.tap("[data-action=plots]")
-    wait(lambda: tab.shows(".plots"), "plots")
-    wait(lambda: tab.page.locator(".plot-card .u-over").count() >= 2, "they are drawn")
-    tab.keep("phone-plots")
-
-
-def test_without_webgl_there_is_a_message_and_the_buttons_work(servo: FakeServo, server: Page, open_tab: Open) -> None:
-    tab = open_tab(server.url, script="HTMLCanvasElement.prototype.getContext = new Proxy("
-                   "HTMLCanvasElement.prototype.getContext, {apply: (f, self, args) => "
-                   "String(args[0]).startsWith('webgl') ? null : Reflect.apply(f, self, args)})")  # fmt: skip
-    assert "WebGL" in tab.page.locator(".message").inner_text()
-    assert not tab.shows(".hint")
-    tab.page.click("[data-action=pause]")
-    wait(lambda: servo.seen_events == [(frame.PAUSE, 0.0)], "pause")
-    tab.keep("no-webgl")

@@ -17,6 +17,7 @@ from palpate.haptics.guard import STATES
 from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
+from palpate.registry import find
 from palpate.runtime.describe import describe
 from palpate.runtime.meshes import write_meshes
 from palpate.runtime.state import Engine
@@ -149,3 +150,12 @@ def signed_volume(vertices: np.ndarray, triangles: np.ndarray) -> float:
     """[m^3] Positive if the triangles face outwards."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_scene_tells_a_page_what_to_draw_and_what_can_be_touched(name: str) -> None:
+    said = hello(find(SCENES, "scenes", name)())
+    assert said["scene"] == name
+    assert said["title"]
+    assert any(body["shapes"] for body in said["bodies"])
+    assert any(body["touchable"] for body in said["bodies"])

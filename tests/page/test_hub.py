@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from aiohttp import WSMsgType
-from clients import HOLD, RELEASE, client, newest, until
+from clients import HOLD, RELEASE, client, newest
 from fake_servo import HAND, Page, Rings
+from waiting import until_async as until
 
 from palpate import frame
 from palpate.page.messages import LONGEST_REQUEST

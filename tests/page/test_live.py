@@ -11,16 +11,16 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 from clients import Client, connected
+from waiting import WAIT_S
 
 from palpate import jit
 from palpate.runtime.live import touch
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.real_time,
     pytest.mark.usefixtures("built"),
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
 ]
-WAIT_S = 60.0
 
 
 class Touching:

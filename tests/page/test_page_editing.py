@@ -12,7 +12,7 @@ import palpate as pp
 from palpate import frame
 from palpate.control.modes import EDITED, ENDED, PLANNED, TOUCHED
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 SCENE = "arm-line"  # that is served
 
 PARKED_M = 50.0  # higher, or deeper, nobody sees what waits there
@@ -29,12 +29,18 @@ def opened(served: tuple[str, Watcher], open_once: Open) -> Tab:
 def tab(opened: Tab, watcher: Watcher) -> Iterator[Tab]:
     """The tab, the arm at the beginning of its plan; afterwards nothing was complained of."""
     opened.page.evaluate("document.activeElement.blur()")
+    began_ns = watcher.frame()["wall_ns"]
     watcher.say({"type": "event", "kind": "play"})
     watcher.say({"type": "event", "kind": "reset"})
-    wait(lambda: watcher.frame()["time_s"] < 1.0 and stage(watcher) == PLANNED, "the beginning")
+    wait(lambda: planned_again(watcher, began_ns), "the beginning")
     yield opened
     opened.page.mouse.up()
     assert opened.complaints == []
+
+
+def planned_again(watcher: Watcher, began_ns: int) -> bool:
+    """Whether the plan has begun again since that moment."""
+    return any(f["time_s"] < 1.0 and f["edit_stage"] == PLANNED for f in watcher.later_than(began_ns))
 
 
 def stage(watcher: Watcher) -> int:
@@ -78,9 +84,14 @@ def test_an_edit_is_compared_kept_replayed_and_downloaded(tab: Tab, watcher: Wat
     kept = exported(watcher, "plan")
     assert kept["text"] != before["text"]
     tab.keep("edit-kept")
+    began_ns = watcher.frame()["wall_ns"]
     press(tab, "replay")
-    wait(lambda: watcher.frame()["time_s"] < 1.0, "from its beginning")
-    start = watcher.frame()["q"]
+
+    def from_its_beginning() -> list[Any]:
+        return [f["q"] for f in watcher.later_than(began_ns) if f["time_s"] < 1.0]
+
+    wait(from_its_beginning, "from its beginning")
+    start = from_its_beginning()[0]
     wait(lambda: np.abs(watcher.frame()["q"] - start).max() > 0.05, "it moves")
     assert not watcher.frame()["hand_body"].any()
 
@@ -104,8 +115,9 @@ def _written(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("style", ["csv", "ros-json", "ros-yaml"])
-def test_every_format_is_downloaded_as_the_session_has_it(tab: Tab, watcher: Watcher, style: str) -> None:
+@pytest.mark.parametrize("style", ["ros-yaml"])
+def test_another_format_is_downloaded_as_the_session_has_it(tab: Tab, watcher: Watcher, style: str) -> None:
+    """The formats themselves: tests/control/test_trajectory_files.py."""
     tab.page.select_option("select[aria-label='which trajectory']", "plan")
     tab.page.select_option("select[aria-label='format of the file']", style)
     with tab.page.expect_download() as coming:
@@ -118,8 +130,9 @@ def test_every_format_is_downloaded_as_the_session_has_it(tab: Tab, watcher: Wat
 def test_an_edit_that_is_discarded_leaves_the_plan_as_it_was(tab: Tab, watcher: Watcher) -> None:
     before = exported(watcher, "plan")
     pull_the_arm(tab, watcher)
+    began_ns = watcher.frame()["wall_ns"]
     press(tab, "discard")
-    wait(lambda: stage(watcher) == PLANNED and watcher.frame()["time_s"] < 1.0, "back to the plan")
+    wait(lambda: planned_again(watcher, began_ns), "back to the plan")
     assert exported(watcher, "plan")["text"] == before["text"]
     wait(lambda: tab.shows("[data-edit=replay]"), "replay instead of discard")
 
@@ -145,7 +158,7 @@ def test_an_obstacle_is_added_moved_and_removed(tab: Tab, watcher: Watcher) -> N
     wait(lambda: "obstacle2" not in tab.text(".obstacles"), "from the list too")
 
 
-@pytest.mark.parametrize("kind", ["box", "ball"])
+@pytest.mark.parametrize("kind", ["ball"])
 def test_a_free_body_is_added_pulled_and_removed(tab: Tab, watcher: Watcher, kind: str) -> None:
     name = watcher.hello["loose"][kind][0]
     assert watcher.place(name)[2] > PARKED_M

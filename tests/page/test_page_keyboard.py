@@ -8,7 +8,7 @@ from browsing import DESKTOP, Open, Tab, Watcher, wait
 
 from palpate import frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 SCENE = "arm-line"  # that is served
 
 # Everything that a person can use now; each gets a number to be known by.

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable, Iterator
 import aiohttp
 import numpy as np
 import pytest
-from clients import Client, connected, until
+from clients import Client, connected
+from waiting import WAIT_S
+from waiting import until_async as until
 
 from palpate import jit
 from palpate.frame import COUNTERS, RUNNING
@@ -20,11 +22,10 @@ from palpate.runtime.session import MOST_RESTARTS, Session
 from palpate.scenes.arm import arm_at_rest
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.real_time,
     pytest.mark.usefixtures("built"),
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
 ]
-WAIT_S = 60.0
 SAID_AGAIN_S = 0.02  # a page says every 33 ms what it holds
 STALE_S = 0.1  # the promise: a hand that is not heard of for longer is let go
 LOOK_S = 0.05
@@ -124,7 +125,7 @@ def check_the_servo(session: Session, witness: Witness) -> None:
     assert not any("stopped" in note for note in session.report.notes)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_the_hand_lets_go_the_servo_goes_on_and_the_page_comes_back_where_it_was(session, witness, seed):
     """As often as a session starts its page again; each time in the middle of a drag."""
     rng, url, killed = np.random.default_rng(seed), session.url, []
@@ -137,7 +138,7 @@ def test_the_hand_lets_go_the_servo_goes_on_and_the_page_comes_back_where_it_was
                 killed.append(kill(session))
 
             await come_back(session, drag)
-            await until(lambda: session.frame()["hand_body"][0] == 0, WAIT_S)
+            await until(lambda: session.frame()["hand_body"][0] == 0)
 
         async def look(client: Client) -> None:
             assert client.hello["scene"] == session.scene.name
@@ -155,7 +156,7 @@ def test_the_hand_lets_go_the_servo_goes_on_and_the_page_comes_back_where_it_was
     assert session.frame()["counters"][HAND_STALE] >= MOST_RESTARTS
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_page_killed_while_it_starts_is_started_once_more(session, witness, seed):
     """Whatever it was doing: loading, opening the rings, listening, greeting."""
     rng, url = np.random.default_rng(100 + seed), session.url
@@ -165,7 +166,7 @@ def test_a_page_killed_while_it_starts_is_started_once_more(session, witness, se
             old = session.page.process
             kill(session)
             if k < MOST_RESTARTS - 1:  # the last one may live
-                await until(lambda old=old: session.page.process is not old, WAIT_S)
+                await until(lambda old=old: session.page.process is not old)
                 await asyncio.sleep(rng.uniform(0.0, 0.8))  # a random moment of its start
 
         async def touch(client: Client) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from browsing import Open, Touched, Watcher, wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 class Revived:

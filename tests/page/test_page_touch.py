@@ -8,7 +8,7 @@ from browsing import WINDOW, Open, Tab, Watcher, wait
 
 from palpate import frame
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 SCENE = "arm-rest"  # that is served
 
 

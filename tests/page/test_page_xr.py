@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from browsing import Open, Tab, Watcher, wait
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 SCENE = "box-on-table"  # that is served
 
 EMULATED = Path(__file__).parents[2] / "web" / "tests" / "emulated-xr.js"

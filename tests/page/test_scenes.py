@@ -15,7 +15,7 @@ COLOURS = """() => new Promise((done) => requestAnimationFrame(() => {
     done(new Set(new Uint32Array(small.getImageData(0, 0, 128, 72).data.buffer)).size);
 }))"""
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 # scene: bodies that must be in the picture, title of a plot, what its legend or its value says

@@ -14,10 +14,12 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import WSMsgType
-from clients import HOLD, RELEASE, client, newest, until
+from clients import HOLD, RELEASE, client, newest
 from fake_servo import Page, Rings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
+from waiting import until_async as until
 
 from palpate import frame
 from palpate.page import server
@@ -55,27 +57,25 @@ def test_only_the_newest_frame_comes_and_only_once(rings: Rings, page: Page) -> 
 
 
 def test_frames_come_at_most_sixty_times_a_second(rings: Rings, page: Page) -> None:
-    async def look() -> int:
+    """A busy machine may be slower."""
+
+    async def look() -> None:
         async with client(page) as browser:
-            begin, count = time.monotonic(), 0
-            while time.monotonic() - begin < 1.0:
-                rings.frames.write(rings.layout.pack(tick=count + 1))
+            begin = time.monotonic()
+            for count in range(1, 61):
+                rings.frames.write(rings.layout.pack(tick=count))
                 await browser.hear(WSMsgType.BINARY)
-                count += 1
-            return count
+            assert count <= 60.0 * (time.monotonic() - begin) + 2
 
-    assert 15 <= asyncio.run(look()) <= 62  # a busy machine may be slower
+    asyncio.run(look())
 
 
-def read_messages(connection: socket.socket) -> list[bytes]:
-    """All that a server has sent so far, without the masks and fragments that it does not use."""
+def read_messages(connection: socket.socket, last: bytes) -> list[bytes]:
+    """All that a server sends up to what ends with `last`, without the masks and fragments that it does not use."""
     data = b""
-    connection.settimeout(0.5)
-    try:
-        while part := connection.recv(1 << 20):
-            data += part
-    except TimeoutError:
-        pass
+    connection.settimeout(WAIT_S)
+    while not data.endswith(last):
+        data += connection.recv(1 << 20)
     messages, at = [], data.index(b"\r\n\r\n") + 4
     while at + 2 <= len(data):
         length, at = data[at + 1], at + 2
@@ -100,7 +100,8 @@ def test_a_slow_browser_misses_frames_instead_of_getting_old_ones(built: None) -
         for tick in range(1, 301):  # three seconds without reading
             rings.frames.write(rings.layout.pack(tick=tick))
             time.sleep(0.01)
-        frames = [message for message in read_messages(connection) if len(message) == 8 * rings.layout.words]
+        messages = read_messages(connection, rings.layout.pack(tick=300).tobytes())
+        frames = [message for message in messages if len(message) == 8 * rings.layout.words]
     ticks = [int.from_bytes(message[:8], "little") for message in frames]
     page.close()
     rings.close()
@@ -115,12 +116,13 @@ def test_a_slow_browser_misses_frames_instead_of_getting_old_ones(built: None) -
 def test_hand_and_events_reach_their_rings(rings: Rings, page: Page) -> None:
     async def look() -> None:
         async with client(page) as browser:
+            said_ns = time.monotonic_ns()
             await browser.say(HOLD)
             await until(lambda: rings.hands.head == 1)
             before = newest(rings.hands)
             assert before["body"] == 2
             assert before["target"].tolist() == HOLD["target"]
-            assert abs(time.monotonic_ns() - before["sent_ns"]) < 5e9  # the clock is the servo's
+            assert said_ns <= before["sent_ns"] <= time.monotonic_ns()  # the clock is the servo's
             await browser.status(holder=True)
             await browser.say(RELEASE)
             await until(lambda: rings.hands.head == 1 + frame.HANDS)
@@ -155,7 +157,7 @@ def test_a_huge_message_ends_that_connection_only(rings: Rings, page: Page) -> N
             async with client(page) as browser:
                 with contextlib.suppress(ConnectionError):  # it may end while this is on its way
                     await browser.say("x" * (LARGEST_BYTES + 1))
-                    async with asyncio.timeout(5):
+                    async with asyncio.timeout(WAIT_S):
                         while (await browser.ws.receive()).type in (WSMsgType.TEXT, WSMsgType.BINARY):
                             pass
             await other.say(HOLD)
@@ -240,10 +242,15 @@ def test_names_of_others(host: str | None) -> None:
 # ---- start and end
 
 
-def test_the_process_ends_at_once_when_its_parent_does(page: Page) -> None:
-    begin = time.monotonic()
-    assert page.close() == 0
-    assert time.monotonic() - begin < 1.0
+def test_the_process_ends_when_its_parent_does_and_waits_for_no_page(page: Page) -> None:
+    """A server that waited for open connections would be there for a minute more, as aiohttp's does by itself."""
+
+    async def look() -> None:
+        async with client(page):
+            page.stdin.close()
+            assert await asyncio.to_thread(page.process.wait, 30.0) == 0
+
+    asyncio.run(look())
 
 
 def test_a_taken_port_is_one_line(rings: Rings, page: Page) -> None:

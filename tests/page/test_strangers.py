@@ -8,8 +8,9 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from clients import HOLD, client, connected, until
+from clients import HOLD, client, connected
 from fake_servo import Page, Rings
+from waiting import until_async as until
 
 from palpate.runtime.addresses import reachable
 from palpate.runtime.tls import make_certificate

@@ -1,4 +1,7 @@
-"""The whole way, nothing played: a real servo, the real page, a real browser, a person's drag."""
+"""The whole way, nothing played: a real servo, the real page, a real browser, a person's drag.
+
+`make test` has this one test of the browser's; `make test-browser` has the others.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ from palpate.record.reader import Recording
 from palpate.runtime.session import Session
 from palpate.scenes.arm import arm_at_rest
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
@@ -40,14 +43,3 @@ def test_a_drag_in_the_browser_moves_the_arm_and_is_in_the_recording(session, op
         held = [recording.layout.read(words, "hand_body")[0] for words in recording]
     assert max(forces) > 1.0
     assert link3 in held
-
-
-def test_the_page_comes_back_after_its_server_was_killed(session, open_tab):
-    tab = open_tab(session.url)
-    first = session.page.process
-    first.process.kill()
-    wait(lambda: session.page.process is not first and session.page.alive, "the session starts the page again")
-    tab.until("connected()")
-    seen = tab.ask("frame().tick")
-    wait(lambda: tab.ask("frame().tick") > seen, "frames come again")
-    tab.forgive_absence()

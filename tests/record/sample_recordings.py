@@ -90,19 +90,19 @@ class Recorder:
         """Close its stdin; all it says until it ends."""
         self.process.stdin.close()
         said = [json.loads(line) for line in self.process.stdout]
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
         return said
 
     def kill(self) -> int:
         """kill -9; returns the monotonic clock just before [ns]."""
         before = time.monotonic_ns()
         os.kill(self.process.pid, 9)
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
         self.close()
         return before
 
     def close(self) -> None:
         self.process.kill()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
         self.process.stdin.close()
         self.process.stdout.close()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sample_recordings import SMALL, frames, recording
+from waiting import WAIT_S, until
 
 from palpate.frame import EVENT, FRAME, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Field, Layout
 from palpate.record import RecordError
@@ -184,10 +185,9 @@ def test_the_thread_plays_to_the_end_and_stops(tmp_path):
     events.write(EVENTS.pack(kind=SEEK, value=0.5))  # before the player: not for it
     written = Follower(ring)
     with Player(back, ring, events) as player:
-        assert ring.head == 1  # a page that comes now has something to show
+        assert ring.head >= 1  # a page that comes now has something to show
         events.write(EVENTS.pack(kind=SPEED, value=5.0))
-        while player.playing:
-            player._ended.wait(0.001)
+        until(lambda: not player.playing)
     assert not player._thread.is_alive()
     ticks = [SMALL.read(words, "tick") for words in written.read()]
     assert ticks[:100] == list(range(1, 101))
@@ -202,7 +202,7 @@ def test_damage_stops_the_player_and_not_the_page(tmp_path):
     data[at] ^= 0xFF
     path.write_bytes(data)
     with Player(Recording(path), Ring.create(256, SMALL.words), Ring.create(16, EVENTS.words)) as player:
-        player._thread.join(timeout=30)
+        player._thread.join(timeout=WAIT_S)
     assert "is damaged at byte" in player.fault
     assert not player.playing
 

@@ -8,10 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sample_recordings import SMALL, Recorder, frame, frames, hello_of
+from waiting import WAIT_S, until
 
 from palpate import jit
 from palpate.frame import EVENT, HAND, Layout
@@ -46,20 +48,16 @@ def start(ring):
 
 
 class Producer(threading.Thread):
-    """Publishes a frame each millisecond and remembers when, as a servo would."""
+    """Publishes frame after frame, as a servo would, but no more than the ring holds: none is ever overwritten."""
 
     def __init__(self, ring):
         super().__init__(daemon=True)
         self.ring, self.ended, self.published = ring, threading.Event(), []
 
     def run(self):
-        due = time.monotonic()
-        while not self.ended.is_set():
-            words = frame(len(self.published) + 1, time.monotonic_ns())
-            self.ring.write(words)
-            self.published.append(words)
-            due = max(due + 1e-3, time.monotonic() - 5e-3)
-            time.sleep(max(due - time.monotonic(), 0.0))
+        while not self.ended.wait(1e-3) and len(self.published) < self.ring.slots:
+            self.published.append(frame(self.ring.head + 1, time.monotonic_ns()))
+            self.ring.write(self.published[-1])
 
     def stop(self):
         self.ended.set()
@@ -69,45 +67,32 @@ class Producer(threading.Thread):
 # ---- kill -9
 
 
-@pytest.mark.slow
-def test_kill_9_at_random_moments_leaves_whole_frames_and_loses_no_more_than_100_ms(ring, start, tmp_path):
-    """20 times.  Frame n has tick n and the time when it was published, so every frame that must be there is known.
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
+def test_kill_9_at_random_moments_leaves_whole_frames(seed, ring, start, tmp_path):
+    """Four recorders at once, killed one by one.  Frame n has tick n, so every one that is there is known.
 
-    What is there must be whole every time.  A machine that starves a recorder can delay it without limit, so the bound
-    must hold for most of the kills here; the next test has it exactly, without a clock.
+    How many a kill may cost is for the next test, which has no clock: a machine can starve a recorder without limit.
     """
-    rng = np.random.default_rng(3)
+    rng, marked_ns = np.random.default_rng(seed), 1_000_000
+    paths = [tmp_path / f"{i}.mcap" for i in range(4)]
+    recorders = [start(path, start=1) for path in paths]
+    assert [recorder.hear() for recorder in recorders] == [{"recording": str(path)} for path in paths]
     producer = Producer(ring)
     producer.start()
-    killed = []  # (file, first frame it should have, when it was marked and when it was killed [ns])
-    for batch in range(4):
-        first, paths = ring.head + 1, [tmp_path / f"{batch}-{i}.mcap" for i in range(5)]
-        recorders = [start(path, start=first) for path in paths]
-        assert [recorder.hear() for recorder in recorders] == [{"recording": str(path)} for path in paths]
-        for path, recorder, wait_s in zip(paths, recorders, rng.uniform(0.0, 0.12, 5), strict=True):
-            marked_ns = time.monotonic_ns()
-            recorder.tell({"mark": {"text": "trial", "data": {"answer": 1}, "wall_ns": marked_ns}})
-            time.sleep(wait_s)
-            killed.append((path, first, marked_ns, recorder.kill()))
+    for recorder, wait_s in zip(recorders, rng.uniform(0.0, 0.12, 4), strict=True):
+        recorder.tell({"mark": {"text": "trial", "data": {"answer": 1}, "wall_ns": marked_ns}})
+        time.sleep(wait_s)
+        recorder.kill()
     producer.stop()
-    published = np.array(producer.published)
-    published_ns, kept = published[:, SMALL.offset["wall_ns"]], 0
-    for path, first, marked_ns, killed_ns in killed:
+    for path in paths:
         report = recover(path)
         with Recording(report.path) as back:
             words = np.array([*back], dtype=np.int64).reshape(-1, SMALL.words)
             marks = [(mark.text, mark.data, mark.wall_ns) for mark in back.marks]
         assert marks in ([], [("trial", {"answer": 1}, marked_ns)])  # whole, or not there
         # nothing is missing in between, nothing is there twice, and every bit is right
-        assert np.array_equal(words, published[first - 1 : first - 1 + len(words)])
-        # what was published 100 ms before the kill is there; a stop of the whole machine does not count as time
-        recent = published_ns[published_ns < killed_ns][-200:]
-        stopped_ns = max(int(np.diff(recent, append=killed_ns).max(initial=0)) - 1_000_000, 0)
-        must = int(np.sum(published_ns <= killed_ns - LOST_AT_MOST_S * 1e9 - stopped_ns))
-        old = marked_ns <= killed_ns - LOST_AT_MOST_S * 1e9 - stopped_ns
-        kept += first - 1 + len(words) >= must and len(marks) >= old
+        assert np.array_equal(words, np.array(producer.published)[: len(words)])
         assert report.frames == len(words)
-    assert kept > len(killed) // 2
 
 
 def test_a_frame_is_on_disk_in_time_whenever_the_recorder_looks(ring, tmp_path):
@@ -138,6 +123,14 @@ def test_a_frame_is_on_disk_in_time_whenever_the_recorder_looks(ring, tmp_path):
 
 
 # ---- ends of other kinds
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or on its way out and waits for init to take it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_end_of_stdin_drains_the_ring_and_closes_the_file(ring, start, tmp_path):
@@ -178,14 +171,11 @@ def test_death_of_the_parent_drains_the_ring_and_closes_the_file(tmp_path):
     parent.wait()
     assert parent.stdout.read() == b""
     parent.stdout.close()
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and not Recording(path).finished:
-        time.sleep(0.01)
+    until(lambda: Recording(path).finished)
     with Recording(path) as back:
         assert back.finished
         assert np.array_equal([*back], frames(500, first=1))
-    while time.monotonic() < deadline and os.path.exists(f"/proc/{pid}"):  # on its way out; init takes it
-        time.sleep(0.01)
+    until(lambda: has_ended(pid))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -196,7 +186,7 @@ def test_signals(number, ring, start, tmp_path):
     os.kill(recorder.process.pid, number)
     if number == signal.SIGTERM:
         assert recorder.hear() == {"done": {"frames": 0, "lost": 0, "seconds": 0.0}}
-        assert recorder.process.wait(timeout=30) == 0
+        assert recorder.process.wait(timeout=WAIT_S) == 0
     for words in frames(10):
         ring.write(words)
     done = recorder.end()
@@ -259,7 +249,7 @@ def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, 
     for one in words:
         ring.write(one)
     said = recorder.hear()["error"]
-    assert recorder.process.wait(timeout=30) == 2
+    assert recorder.process.wait(timeout=WAIT_S) == 2
     with Recording(path) as back:
         assert back.count < 3000
         assert np.array_equal([*back], words[: back.count]) or back.count == 0
@@ -268,7 +258,7 @@ def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, 
     assert "\n" not in said
 
 
-@pytest.mark.slow
+@pytest.mark.real_time
 @pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 def test_a_full_disk_stops_the_recording_with_a_message_and_never_the_servo(tmp_path):
     from palpate.runtime.session import Session
@@ -276,13 +266,9 @@ def test_a_full_disk_stops_the_recording_with_a_message_and_never_the_servo(tmp_
 
     with Session(arm_at_rest(), record=tmp_path / "a.mcap") as session:
         resource.prlimit(session.recorder.process.pid, resource.RLIMIT_FSIZE, (60_000, 60_000))
-        deadline = time.monotonic() + 30
-        while session.recorder is not None and time.monotonic() < deadline:
-            time.sleep(0.01)
+        until(lambda: session.recorder is None)
         tick = session.frame()["tick"]
-        while session.frame()["tick"] < tick + 100 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert session.frame()["tick"] >= tick + 100
+        until(lambda: session.frame()["tick"] >= tick + 100)
     (note,) = [note for note in session.report.notes if "recorder ended" in note]
     assert "recording stopped: File too large" in note
     assert "the servo goes on" in note
@@ -354,11 +340,11 @@ def test_orders_that_cannot_be_followed(change, expected, ring, start, tmp_path)
     said = recorder.hear()
     assert list(said) == ["error"]
     assert re.search(expected, said["error"])
-    assert recorder.process.wait(timeout=30) == 2
+    assert recorder.process.wait(timeout=WAIT_S) == 2
     assert not (tmp_path / "a.mcap").exists()
 
 
 def test_recorder_and_player_never_load_the_compiler():
     modules = "palpate.runtime.recorder, palpate.runtime.player, palpate.record.export, palpate.record.recover"
     check = f"import sys, {modules}; sys.exit(any(m.split('.')[0] in ('numba', 'llvmlite') for m in sys.modules))"
-    assert subprocess.run([sys.executable, "-c", check], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", check]).returncode == 0

@@ -1,7 +1,7 @@
 """kill -9 of recorders at random moments, beside a real servo that none of them disturbs.
 
-`test_recorder.py` has the same with a played servo and every bit compared; here are the frames of a session, and the
-promise is asserted of every single kill: at most 100 ms of the recording lost, in the recording's own time.
+`test_recorder.py` has the same with a played servo and every bit compared, and the promise that at most 100 ms are lost
+without a clock; `palpate bench record` measures it.  Here are the frames of a session.
 """
 
 import os
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from palpate import jit
-from palpate.bench.recording import LOST_GOAL_S, kill_recorder
+from palpate.bench.recording import kill_recorder
 from palpate.bench.servo import fifo_permitted
 from palpate.frame import RUNNING
 from palpate.record.reader import Recording
@@ -18,14 +18,14 @@ from palpate.runtime.session import Session
 from palpate.scenes.arm import arm
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.real_time,
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
     pytest.mark.skipif(
         not hasattr(os, "sched_setscheduler") or not fifo_permitted(),
-        reason="a busy machine may keep a recorder waiting: needs SCHED_FIFO",
+        reason="a busy machine may keep a recorder waiting for longer than the ring reaches back: needs SCHED_FIFO",
     ),
 ]
-KILLS = 20
+KILLS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12))]
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +34,11 @@ def session():
         yield running
 
 
-@pytest.mark.parametrize("seed", range(KILLS))
-def test_kill_9_loses_at_most_100_ms_and_leaves_a_file_that_opens(session, seed, tmp_path):
+@pytest.mark.parametrize("seed", KILLS)
+def test_kill_9_leaves_a_file_that_opens_and_every_frame_up_to_its_last(session, seed, tmp_path):
     life_s = np.random.default_rng(seed).uniform(0.0, 0.4)
     at = session.engine.frame_layout.offset
     killed = kill_recorder(session, tmp_path / "run.mcap", life_s)
-    assert killed.lost_s <= LOST_GOAL_S
     with Recording(tmp_path / "run.mcap") as crashed:  # opens as it is, without its end,
         assert not crashed.finished
         assert np.array_equal(np.array([*crashed], dtype=np.int64).reshape(killed.words.shape), killed.words)

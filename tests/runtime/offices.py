@@ -1,7 +1,8 @@
 """A session, its desk, and a page that asks: what requests are tested with."""
 
 import json
-import time
+
+from waiting import until
 
 from palpate.runtime.desk import Desk
 
@@ -28,10 +29,7 @@ class Office:
         """The answer."""
         page = Page()
         self.desk.requested(page, {"type": "request", "id": 7, "what": what, **more})
-        ended = time.monotonic() + 60.0
-        while not page.told:
-            assert time.monotonic() < ended, "no answer"
-            time.sleep(0.005)
+        until(lambda: page.told, what)
         assert page.told[0]["id"] == 7
         return page.told[0]
 

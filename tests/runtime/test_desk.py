@@ -4,11 +4,11 @@ import csv
 import io
 import json
 import threading
-import time
 
 import numpy as np
 import pytest
 from offices import Office, Page
+from waiting import until
 
 import palpate as pp
 from palpate import jit
@@ -41,10 +41,7 @@ def test_an_answer_goes_to_the_page_that_asked(office):
     first, second = Page(), Page()
     office.desk.requested(first, {"id": 1, "what": "remove", "name": "nothing"})
     office.desk.requested(second, {"id": 1, "what": "add", "at": [0.3, 0.3, 0.3]})
-    ended = time.monotonic() + 10.0
-    while not second.told:
-        assert time.monotonic() < ended
-        time.sleep(0.005)
+    until(lambda: second.told)
     assert [m["ok"] for m in (*first.told, *second.told)] == [False, True]
 
 

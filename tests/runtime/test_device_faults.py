@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from waiting import until
 
 import palpate as pp
 from palpate import frame, jit
@@ -30,21 +31,13 @@ from palpate.model.model import Floats1, Ints1
 from palpate.runtime.ring import Follower
 from palpate.runtime.state import SPEED
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
+pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 ON, FAULT = STATES.index("on"), STATES.index("fault")
 DT = 1e-3
 WALL = pp.models.plane(normal=(-1.0, 0.0, 0.0))  # solid for x > 0
 # The hand comes to rest 1 cm inside the wall, were it not there.
 PRESSING = pp.Hand(intent=((0.0, (-0.01, 0, 0)), (0.3, (0.01, 0, 0))))
-
-
-def until(condition, seconds=20.0):
-    """Wait for a condition; the test fails if it does not come."""
-    ended = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ended, "waited in vain"
-        time.sleep(0.005)
 
 
 def pressed(session, least_N=1.0, device=0) -> bool:
@@ -128,7 +121,7 @@ def test_a_world_that_stops_takes_the_force_away_and_keeps_its_last_good_state(s
 
 
 def test_a_session_that_is_stopped_leaves_no_force(session, device):
-    assert device.in_tick.port.command.any()
+    until(lambda: device.in_tick.port.command.any())
     session.stop()
     assert not device.in_tick.port.command.any()
     assert session.report.devices[0].oldest_force_s > 0.0
@@ -168,11 +161,18 @@ def test_a_paused_world_has_let_go_of_what_was_held():
 def test_in_slow_motion_the_device_is_answered_in_every_period(session, device):
     session._event(frame.SPEED, 0.1)
     until(lambda: session.engine.servo.number[SPEED] == 0.1)
-    tick, passed = session.frame()["tick"], device.time_s
+
+    def both() -> tuple[int, float]:
+        """The world's tick, and the time [s] of the device while it lasted: ten periods of it."""
+        while (tick := int(session.frame()["tick"])) != (at := (device.time_s, session.frame()["tick"]))[1]:
+            pass
+        return tick, at[0]
+
+    tick, passed = both()
     until(lambda: session.frame()["tick"] >= tick + 40)
-    periods = (device.time_s - passed) / DT
-    assert periods / (session.frame()["tick"] - tick) == pytest.approx(10.0, rel=0.1)
-    assert session.frame()["device_force"].any()
+    end, now = both()
+    assert (now - passed) / DT / (end - tick) == pytest.approx(10.0, rel=0.1)
+    until(lambda: session.frame()["device_force"].any())
 
 
 # ---- the loop

@@ -5,19 +5,17 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from quick_experiments import NAMES, PICTURES, install
+from waiting import until
 
 from palpate.experiments import EXPERIMENTS, process
 from palpate.registry import everything
 from palpate.runtime import lab as lab_module
 from palpate.runtime.lab import Lab
 from palpate.runtime.results import PIECE, REPORT, Results
-
-WAIT_S = 300.0  # runs give way to everything else on the machine
 
 
 class Session:
@@ -51,13 +49,14 @@ def ask(lab, what, **more):
     return json.loads(json.dumps(answer, allow_nan=False))
 
 
-def ended(lab, until=lambda run: run["state"] != "running"):
+def ended(lab, so_far=lambda run: run["state"] != "running"):
     """The run, when it has come so far."""
-    end = time.monotonic() + WAIT_S
-    while not until(run := ask(lab, "experiments")["run"]):
-        assert time.monotonic() < end, run
-        time.sleep(0.02)
-    return run
+
+    def come() -> dict | None:
+        run = ask(lab, "experiments")["run"]
+        return run if so_far(run) else None
+
+    return until(come, lambda: ask(lab, "experiments")["run"])
 
 
 def whole(lab, name, file):
@@ -182,10 +181,7 @@ def test_a_run_ends_when_the_session_is_killed(lab, tmp_path):
         session.kill()
         session.wait()
         session.stdout.close()
-    end = time.monotonic() + WAIT_S
-    while alive(pid):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    until(lambda: not alive(pid))
     assert made_in(tmp_path) == []
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S, until
 
 from palpate import cli, frame, jit
 from palpate.haptics.tank import RECEIVED
@@ -38,7 +39,7 @@ from palpate.runtime.state import SPIN_NS
 from palpate.scenes.arm import arm_at_rest
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.real_time,
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
     pytest.mark.skipif(os.uname().sysname != "Linux", reason="the link is for Linux"),
 ]
@@ -46,16 +47,7 @@ HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"  # nobody has the second (RFC 5737)
 ANOTHER_KEY = Key(bytes(range(16)))
 HAND = frame.Layout(frame.HAND)
 HAND_FIELDS = {field.name for field in frame.HAND}
-FLOOD_S = 1.0
 DROPPED = ("malformed", "forged", "replayed", "unknown", "stale", "full")
-
-
-def until(condition, seconds=20.0):
-    """Wait for a condition; the test fails if it does not come."""
-    ended = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ended, "waited in vain"
-        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +76,7 @@ class Peer:
 
     def __init__(self, server, key=PUBLIC_KEY) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.settimeout(5.0)
+        self.socket.settimeout(WAIT_S)
         self.socket.connect((HERE, server.port))
         self.wire = Wire(key, server.scene.model.nq, server.scene.model.nv)
         self.session, self.sequence, self.heard_ns, self.events = 0, time.monotonic_ns(), 0, 0
@@ -315,11 +307,23 @@ def test_a_hello_leaves_no_trace_and_seats_run_out_for_the_last(server, nobody_k
     rows = server.relaying.peers.sequence.copy()
     guests = [peer() for _ in range(SEATS + 1)]
     assert (server.relaying.peers.sequence == rows).all()
-    before = counts(server)
-    for guest in guests[:-1]:
-        assert guest.query()["holder"] == NOBODY_HOLDS
-    guests[-1].socket.send(guests[-1].pack(QUERY))
-    until(lambda: more(server, before) == {"full": 1})
+
+    def one_too_many() -> bool:
+        """All at once, before the first is forgotten; what a busy machine was too slow for is tried again."""
+        for guest in guests:
+            guest.socket.send(guest.pack(HELLO, nonce=7))
+        for guest in guests:
+            guest.hear(WELCOME)
+        before, received = counts(server), server.relaying.counts()["received"]
+        for guest in guests:
+            guest.socket.send(guest.pack(QUERY))
+        until(lambda: server.relaying.counts()["received"] >= received + len(guests))
+        if more(server, before) == {"full": 1}:
+            return True
+        time.sleep(1e-9 * FORGET_NS + 0.1)
+        return False
+
+    until(one_too_many)
     assert guests[0].query()["holder"] == NOBODY_HOLDS
 
 
@@ -328,20 +332,34 @@ def test_a_hello_leaves_no_trace_and_seats_run_out_for_the_last(server, nobody_k
 
 def test_a_bye_frees_the_hand_at_once(server, hand):
     """Not by silence: nobody was silenced."""
-    until(lambda: hand.query(**pulling(server))["hand_body"][0] != 0)
-    silenced = server.relaying.counts()["silenced"]
-    hand.socket.send(hand.pack(QUERY, **pulling(server)))
-    hand.socket.send(hand.pack(BYE))
-    until(lambda: server.frame()["hand_body"][0] == 0)
-    assert server.relaying.counts()["silenced"] == silenced
+
+    def freed() -> bool:
+        """Whether it was by the BYE; on a busy machine a hand may be silent for 100 ms before it: once more then."""
+        until(lambda: hand.query(**pulling(server))["hand_body"][0] != 0)
+        silenced = server.relaying.counts()["silenced"]
+        hand.socket.send(hand.pack(QUERY, **pulling(server)))
+        hand.socket.send(hand.pack(BYE))
+        until(lambda: server.frame()["hand_body"][0] == 0)
+        return server.relaying.counts()["silenced"] == silenced
+
+    until(freed)
 
 
 def test_only_the_holder_may_pause_what_it_holds(server, peer):
     holder, other = peer(), peer()
-    until(lambda: holder.query(**pulling(server))["hand_body"][0] != 0)
-    holder.query(**pulling(server))
-    answer = other.event(frame.PAUSE)
-    assert (answer["holder"], answer["event_seen"]) == (ANOTHER_HOLDS, 1)
+
+    def asked_in_vain() -> bool:
+        """Whether the other asked for a pause while the hand was held; on a busy machine it may not be for a moment."""
+        until(lambda: holder.query(**pulling(server))["hand_body"][0] != 0)
+        answer = other.event(frame.PAUSE)
+        assert answer["event_seen"] == other.events
+        if answer["holder"] == ANOTHER_HOLDS:
+            return True
+        other.event(frame.PLAY)
+        until(lambda: other.query(event_number=other.events)["state"] == frame.RUNNING)
+        return False
+
+    until(asked_in_vain)
     for _ in range(5):
         assert holder.query(**pulling(server))["state"] == frame.RUNNING
     holder.event(frame.PAUSE, **pulling(server))
@@ -394,12 +412,16 @@ def flood(port: int, packet: bytes, ended: threading.Event) -> None:
 
 
 @pytest.mark.parametrize("what", ["noise", "forged"])
-def test_a_flood_neither_takes_the_hand_away_nor_stops_the_servo(server, what):
-    """As fast as one thread can, for a second, while somebody pulls."""
+def test_under_a_flood_the_servo_ticks_and_the_hand_is_heard(server, what):
+    """As fast as one thread can, until enough was refused, answered and ticked: counted, however long that takes.
+
+    That a flood does not take the hand away is a law of test_simulated_link.py: here a busy machine could do so, too.
+    """
+    noise = np.random.default_rng(9).bytes(200)
     packet = (
-        os.urandom(200)
+        noise
         if what == "noise"
-        else Wire(ANOTHER_KEY).pack(QUERY, wants=HOLD, hands=[HAND.pack(body=3), HAND.pack()])
+        else (Wire(ANOTHER_KEY).pack(QUERY, wants=HOLD, hands=[HAND.pack(body=3), HAND.pack()]))
     )
     client = RemoteSession(Remote(HERE, server.port), arm_at_rest(), fifo=False, deadline_s=0.0)
     client.start()
@@ -407,6 +429,7 @@ def test_a_flood_neither_takes_the_hand_away_nor_stops_the_servo(server, what):
     ended = threading.Event()
     flooding = threading.Thread(target=flood, args=(server.port, packet, ended), daemon=True)
     target = pulling(server)["target"]
+    refused = "malformed" if what == "noise" else "forged"
 
     def held() -> bool:
         client.hold("tool", (0, 0, 0), target)
@@ -416,14 +439,15 @@ def test_a_flood_neither_takes_the_hand_away_nor_stops_the_servo(server, what):
         until(held)
         before, tick = server.relaying.counts(), int(server.frame()["tick"])
         flooding.start()
-        began = time.monotonic()
-        until(lambda: held() and time.monotonic() > began + FLOOD_S)
-        after = server.relaying.counts()
-        until(lambda: held() and server.frame()["tick"] > tick + 200)
+
+        def enough() -> bool:
+            more = {name: n - before[name] for name, n in server.relaying.counts().items()}
+            return held() and more[refused] > 1000 and more["answered"] > 50 and server.frame()["tick"] > tick + 200
+
+        until(enough, server.relaying.counts)
+        assert flooding.is_alive()
     finally:
         ended.set()
-        flooding.join()
+        if flooding.ident is not None:
+            flooding.join()
         client.stop()
-    assert after["malformed"] + after["forged"] > before["malformed"] + before["forged"] + 100
-    assert (after["silenced"], after["passed"]) == (before["silenced"], before["passed"])
-    assert after["answered"] > before["answered"] + 50

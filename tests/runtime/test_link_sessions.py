@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 
 import numpy as np
 import pytest
+from waiting import until
 
 import palpate as pp
 from palpate import frame, jit
@@ -33,21 +33,13 @@ from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.real_time,
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
     pytest.mark.skipif(os.uname().sysname != "Linux", reason="the link is for Linux"),
 ]
 HERE = "127.0.0.1"
 SILENCE_S = 0.1  # of a hand that is then let go
 LOSSY = Impairments(loss=0.2)
-
-
-def until(condition, seconds=20.0):
-    """Wait for a condition; the test fails if it does not come."""
-    ended = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ended, "waited in vain"
-        time.sleep(0.005)
 
 
 def serving(scene, port=0) -> Serving:
@@ -221,10 +213,11 @@ def test_one_holds_others_watch_and_the_hand_passes_on(server, join):
     passed = server.relaying.counts()["passed"]
     left, right = tool_of(server) + (0.0, 0.1, 0.0), tool_of(server) - (0.0, 0.1, 0.0)
     with Pointer(watcher, right), Pointer(first, right) as dragging:
-        until(lambda: holder(first) == YOU_HOLD)
+        until(lambda: holder(first) == YOU_HOLD and holder(watcher) == ANOTHER_HOLDS)
+        until(lambda: np.linalg.norm(tool_of(server) - right) < 0.03)
         with Pointer(second, left):
-            until(lambda: holder(second) == holder(watcher) == ANOTHER_HOLDS)
-            until(lambda: np.linalg.norm(tool_of(server) - right) < 0.03)
+            # On a busy machine the first may be silent for 100 ms, and then it is the second's turn (test_peers.py).
+            until(lambda: sorted((holder(first), holder(second))) == sorted((YOU_HOLD, ANOTHER_HOLDS)))
             dragging.stopped.set()
             first.let_go()
             until(lambda: holder(second) == YOU_HOLD and holder(first) == ANOTHER_HOLDS)
@@ -239,11 +232,16 @@ def test_one_holds_others_watch_and_the_hand_passes_on(server, join):
 def test_every_event_arrives_once_whatever_is_lost(server, join):
     """A fifth lost each way: seven resets are seven, and the last of pauses, modes and plays counts."""
     client, seen = join(there=LOSSY, back=LOSSY), Frames(server)
-    for _ in range(7):
+
+    def resets() -> int:
+        return int(np.count_nonzero(np.diff(seen["tick"]) < 0))
+
+    for k in range(7):
         seen.until(lambda: server.frame()["tick"] > 100)
         client.reset()
-        seen.until(lambda: server.frame()["tick"] < 90)
-    assert np.count_nonzero(np.diff(seen["tick"]) < 0) == 7
+        seen.until(lambda k=k: resets() > k)
+    seen.until(lambda: server.frame()["tick"] > 100)
+    assert resets() == 7
     client.pause()
     until(lambda: server.frame()["state"] == client.frame()["state"] == frame.PAUSED)
     client.engine.events.write(client.engine.event_layout.pack(kind=frame.MODE, value=MODES.index("hold")))
@@ -263,7 +261,7 @@ def test_a_server_that_comes_back_is_found_again():
     try:
         until(lambda: hears(client))
         before.stop()
-        until(lambda: client.frame()["counters"][COUNTERS.index("link_silent")] == 1)
+        until(lambda: client.frame()["counters"][COUNTERS.index("link_silent")] >= 1)
         client.pause()  # said while nobody hears it
         after = serving(arm_at_rest(), port)
         try:

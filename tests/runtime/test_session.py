@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_robot import stl
+from waiting import WAIT_S, until
 
 import palpate as pp
 from palpate import frame, jit
@@ -27,7 +28,7 @@ from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 from palpate.scenes.scene import Scene
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
+pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 needs_page = pytest.mark.skipif(not STATIC.exists(), reason="the page is not built: make page")
 
@@ -35,14 +36,6 @@ needs_page = pytest.mark.skipif(not STATIC.exists(), reason="the page is not bui
 @pytest.fixture(scope="module")
 def scene():
     return arm()
-
-
-def until(condition, seconds=10.0):
-    """Wait for a condition; the test fails if it does not come."""
-    ended = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < ended, "waited in vain"
-        time.sleep(0.005)
 
 
 def test_it_plays_pauses_steps_and_resets(scene):
@@ -72,7 +65,11 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
         start = session.frame()["pose"][scene.model.body("tool")][:3]
         target = start + (0.0, 0.12, 0.08)
 
+        before = 0
+
         def pulled():
+            nonlocal before
+            before = times_stale()  # a busy machine may keep this test itself silent for 100 ms
             session.hold("tool", (0, 0, 0), target)
             return np.linalg.norm(session.frame()["pose"][scene.model.body("tool")][:3] - target) < 0.02
 
@@ -80,9 +77,8 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
             return session.frame()["counters"][frame.COUNTERS.index("hand_stale")]
 
         until(pulled)
-        before = times_stale()  # a busy machine may have kept this test itself silent for 100 ms already
         until(lambda: session.frame()["hand_body"][0] == 0)  # nothing is sent any more
-        assert times_stale() == before + 1
+        assert times_stale() > before
         assert not session.frame()["hand_force"].any()
         home = session.frame()["plan_q"]
         until(lambda: np.abs(session.frame()["q"] - home).max() < 1e-3)
@@ -163,7 +159,7 @@ def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
         url, first = session.url, session.page.process
         before = session.frame()["tick"] if session.engine.frames.head else 0
         first.process.kill()
-        until(lambda: session.page.process is not first and session.page.alive, 20.0)
+        until(lambda: session.page.process is not first and session.page.alive)
         assert session.url == url
         assert session.frame()["tick"] > before
     assert any("started again" in note for note in session.report.notes)
@@ -176,8 +172,8 @@ def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_st
         assert len(token) >= 20
         assert url.endswith(f"/?token={token}")
         first.process.kill()
-        until(lambda: session.page.process is not first and session.page.url, 20.0)
-        until(lambda: session.page.alive, 20.0)
+        until(lambda: session.page.process is not first and session.page.url)
+        until(lambda: session.page.alive)
         assert session.url == url
     with Session(scene, page=True, host="0.0.0.0", port=0) as session:
         assert session.page.token != token  # another session's is another
@@ -217,9 +213,12 @@ def test_a_recording_holds_every_tick(scene, tmp_path):
         until(lambda: session.engine.frames.head > 800)
     with Recording(path) as recording:
         frames = [recording.layout.unpack(words) for words in recording]
-    running = [f["tick"] for f in frames if f["state"] == frame.RUNNING]
-    assert len(running) > 700
-    assert running == list(range(running[0], running[0] + len(running)))
+        lost = recording.lost
+    running = np.array([f["tick"] for f in frames if f["state"] == frame.RUNNING])
+    assert len(running) + lost > 700
+    missing = np.diff(running) - 1
+    assert (missing >= 0).all()  # in order, none twice
+    assert missing.sum() <= lost  # every one, but for those that a starved recorder counted as lost
 
 
 @needs_page
@@ -247,7 +246,7 @@ def test_children_end_when_the_session_is_killed(tmp_path):
         except (FileNotFoundError, ProcessLookupError):
             return True
 
-    until(lambda: all(map(gone, children)), 20.0)
+    until(lambda: all(map(gone, children)))
     from palpate.record.reader import Recording
 
     with Recording(tmp_path / "x.mcap") as recording:  # the recorder closed its file properly
@@ -266,7 +265,7 @@ def test_a_recording_that_cannot_be_written_is_one_line_and_leaves_nothing_runni
 def test_a_child_that_does_not_exist_says_so():
     child = Child("palpate.nonsense", {}, [])
     with pytest.raises(ChildError, match="ended with code 1"):
-        child.answer("url", 10.0)
+        child.answer("url", WAIT_S)
 
 
 @pytest.mark.parametrize("lines", [1, 2000])
@@ -279,7 +278,7 @@ def test_a_child_that_no_longer_reads_is_ended_all_the_same(lines, monkeypatch):
     telling.start()
     time.sleep(0.1)
     assert child.end(timeout_s=0.2) == -signal.SIGKILL
-    telling.join(5.0)
+    telling.join(WAIT_S)
     assert not telling.is_alive()
     child.tell({"text": "nobody is there"})
 
@@ -299,9 +298,9 @@ def test_what_is_told_by_several_threads_arrives_line_by_line(tmp_path, monkeypa
         thread.start()
     for thread in threads:
         thread.join()
-    heard = sorted(child.answer("heard", 20.0) for _ in range(200))
+    heard = sorted(child.answer("heard", WAIT_S) for _ in range(200))
     assert heard == sorted(100 * k + i for k in range(4) for i in range(50))
-    assert child.end() == 0
+    assert child.end(WAIT_S) == 0
 
 
 def test_a_world_that_stops_says_which_body_and_a_reset_starts_it_again():

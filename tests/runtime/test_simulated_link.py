@@ -21,13 +21,18 @@ from palpate.haptics.guard import FADE_S, STATES
 from palpate.haptics.reach import Reach
 from palpate.haptics.rendering.facade import Proxy
 from palpate.haptics.tank import ABSORBED
+from palpate.jit import entry
 from palpate.link.estimate import BLEND_S, CAP_S
 from palpate.link.impair import Impairments
+from palpate.link.keys import Key
+from palpate.link.wire import HOLD, PUSH, QUERY, QUERY_WORDS, Wire
 from palpate.runtime.linked import SimulatedLink
+from palpate.runtime.relay_kernels import load as load_relay
+from palpate.runtime.relay_kernels import take_packet
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.scene import Scene
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 DT = 1e-3
 ONE_WAY_LOSS = 1.0 - 0.95**0.5
 SILENCE_S = 0.1  # after which an end counts as gone, here and there
@@ -223,6 +228,48 @@ def test_the_same_seed_has_the_same_bits():
         ends.append([link.history(name, hand=True).tobytes() for name in fields] + [link.history("q").tobytes()])
     assert ends[0] == ends[1]
     assert ends[0] != ends[2]
+
+
+# ---- what others send
+
+
+@entry("intp, intp, intp, intp, int64")
+def take_entry(relay, n_bytes, count, strangers, now):
+    """The packet in `words`, `count` times; from as many other addresses, or from the hand's own."""
+    r, peers, _ = load_relay(relay)
+    for k in range(count):
+        r.sender[0] = k + 1 if strangers else 0
+        take_packet(r, peers, n_bytes, now)
+    r.sender[0] = 0
+
+
+@pytest.mark.parametrize("what", ["noise", "forged", "replayed"])
+def test_a_flood_changes_nothing(what):
+    """A hundred packets for each of the hand's: both ends do the same to the last bit, and each packet is counted.
+
+    In simulated time a silence is the flood's doing, never the machine's.
+    """
+    noise = np.random.default_rng(8).bytes(8 * QUERY_WORDS)
+    forged = Wire(Key(bytes(range(16)))).pack(QUERY, wants=HOLD, kind=PUSH, body=3)
+    packets = {"noise": np.frombuffer(noise, dtype=np.int64), "forged": np.frombuffer(forged, dtype=np.int64)}
+    quiet, flooded = (linked("arm-rest", hand=HOLDING) for _ in range(2))
+    quiet.run(0.5)
+    relay, count, refused = flooded.relaying, 100, 0
+    flooded.run(0.01)  # by then the hand has its session
+    while flooded.ticks < quiet.ticks:
+        packet = packets.get(what, flooded.mirroring.arrays.query)[:QUERY_WORDS]  # the last: its own, once more
+        relay.arrays.words[:QUERY_WORDS] = packet
+        now = round(1e9 * DT * (flooded.ticks - 1))
+        take_entry(relay.address, 8 * QUERY_WORDS, count, int(what != "replayed"), now)
+        refused += count
+        flooded.run(DT)
+    assert (quiet.history("hand_body")[-300:, 0] != 0).all()  # there is a hand to take away
+    for hand, names in ((False, ("tick", "q", "v", "hand_body", "hand_force")), (True, ("q", "device_force"))):
+        for name in names:
+            assert (flooded.history(name, hand) == quiet.history(name, hand)).all()
+    before, after = quiet.relaying.counts(), flooded.relaying.counts()
+    reason = {"noise": "malformed"}.get(what, what)
+    assert {name: n - before[name] for name, n in after.items() if n != before[name]} == {reason: refused}
 
 
 # ---- what is felt

@@ -19,6 +19,7 @@ from palpate.scenes.crowd import crowd
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.real_time,
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
     pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc"),
 ]

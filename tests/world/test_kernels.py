@@ -25,9 +25,10 @@ def test_a_stack_that_is_put_down_rests_and_slides_where_it_is_pulled():
     for _ in range(3):
         world.apply("b1", force=(12.0, 0.0, 0.0))
         world.step()
-    # points of a patch share a load in many ways: some may carry nothing
-    top = [c for c in world.contacts if "b1" in (c.body_a, c.body_b) and c.normal_force > 0.0]
-    assert {c.mode for c in top} == {"slide"}
+    # How four corners share the load is not determined: one of them may have none of it, and is open.
+    top = [c for c in world.contacts if c.body_b == "b1" or c.body_a == "b1"]
+    assert {c.mode for c in top if c.force.any()} == {"slide"}
+    assert np.sum([c.force for c in top], axis=0) == pytest.approx((-0.5 * 9.81, 0.0, 9.81), abs=1e-3)
     assert world.ledger.hands > 0.0 > world.ledger.contacts
     assert world.report.relative_residual <= 1e-6
 

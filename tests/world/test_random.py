@@ -16,7 +16,7 @@ from palpate.contact.rows import N_ROUNDS
     restitution=st.sampled_from([0.0, 0.0, 0.5, 1.0]),
     full=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_scenes_stay_finite_shallow_and_honest(seed, n, restitution, full):
     """No NaN; penetration below the way of a step at the speed of a fall plus 1 mm; the residual is what it says."""
     world = random_world(np.random.default_rng(seed), n, restitution, full=full)
@@ -41,7 +41,7 @@ def test_random_scenes_stay_finite_shallow_and_honest(seed, n, restitution, full
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_overlaps_come_apart_gently(seed):
     """Solids dropped into each other: nobody leaves faster than the stated limit lets it."""
     rng = np.random.default_rng(seed)

@@ -2,22 +2,15 @@
 
 import shutil
 import subprocess
-import time
 
 import pytest
+from waiting import until
 
 
 @pytest.fixture
 def eventually():
     """eventually(condition): wait until it holds; a condition may also act, to be repeated until it does."""
-
-    def wait(condition, seconds=20.0):
-        until = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < until, "it never happened"
-            time.sleep(1e-3)
-
-    return wait
+    return until
 
 
 @pytest.fixture
