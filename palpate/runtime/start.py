@@ -18,6 +18,7 @@ class Start(NamedTuple):
 
     q: Floats1
     v: Floats1
+    a: Floats1
     tau: Floats1
     wrenches: Floats2
     kp: Floats1
@@ -33,6 +34,7 @@ class Start(NamedTuple):
     ledger: Floats1
     work: Floats1
     pushed: Ints1
+    known: Ints1
     warm_key: Ints1
     warm_impulse: Floats2
     warm: Ints1
@@ -61,6 +63,7 @@ def restore(world, start):
     then = load_start(start)[0]
     put(now.q, then.q)
     put(now.v, then.v)
+    put(now.a, then.a)
     put(now.tau, then.tau)
     put_rows(now.wrenches, then.wrenches)
     put(now.kp, then.kp)
@@ -76,6 +79,7 @@ def restore(world, start):
     put(now.ledger, then.ledger)
     put(now.work, then.work)
     put(now.pushed, then.pushed)
+    put(now.known, then.known)
     put(rows.warm_key, then.warm_key)
     put_rows(rows.warm_impulse, then.warm_impulse)
     rows.integer[N_WARM] = then.warm[0]

@@ -41,7 +41,7 @@ def test_a_box_stays_just_below_the_friction_angle():
     start = world.pose("box")[:3, 3]
     world.step(1000)
     assert np.linalg.norm(world.pose("box")[:3, 3] - start) < 1e-6
-    assert {c.mode for c in world.contacts} == {"stick"}
+    assert {c.mode for c in world.contacts if c.normal_force > 0.0} == {"stick"}  # a corner may carry nothing
 
 
 @pytest.mark.parametrize("azimuth", AZIMUTHS)
