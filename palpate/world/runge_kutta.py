@@ -6,6 +6,7 @@ step in which anything touches, ends, rubs or is connected is left to the semi-i
 
 from palpate.collision.contacts import COUNT
 from palpate.collision.detect import detect
+from palpate.collision.swept import HARMLESS
 from palpate.contact.rows import N_ROWS
 from palpate.dynamics.aba import articulated
 from palpate.dynamics.coordinates import finite, put_quaternion, quaternion_at
@@ -15,6 +16,7 @@ from palpate.model.model import CHAIN, FREE
 from palpate.spatial.quaternions import quaternion_matrix, quaternion_product
 from palpate.spatial.vectors import rotate
 from palpate.world.connections import connection_rows
+from palpate.world.fast import any_fast, stay_outside
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.state import DT_S, FULL, WRENCHES, load
 from palpate.world.step import begin_step, clear_rows, commit, end_step
@@ -84,5 +86,8 @@ def runge_kutta_steps(address, n):
             runge_kutta(m, w, s)
             if not (finite(s.v_next) and finite(s.q_next)):
                 return k
+            if any_fast(m, s, c, s.v_next, s.number[DT_S], HARMLESS):
+                begin_step(address)  # the stages moved the links
+                stay_outside(address)
             commit(m, s)
     return n

@@ -47,6 +47,7 @@ from palpate.spatial.vectors import add, cross, dot, get3, get6, is_finite, put3
 from palpate.world.account import account
 from palpate.world.advance import advance, free_velocities
 from palpate.world.connections import connection_rows
+from palpate.world.fast import leave_out_what_flies_past, stay_outside
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.state import (
     DT_S,
@@ -249,6 +250,7 @@ def end_step(address):
     m, _, _, _, r, s = load(address)
     detect(s.collision, s.integer[FULL])
     free_motion(address)
+    leave_out_what_flies_past(address)
     if not put_rows(address):
         return False
     for j in range(m.nv):
@@ -267,6 +269,7 @@ def end_step(address):
     if s.integer[LEDGER]:
         account(address)
     advance(m, s, r.link_slot, s.shift, s.number[DT_S])
+    stay_outside(address)
     commit(m, s)
     return True
 
