@@ -24,6 +24,8 @@ MAX_FOUND = 512
 # Feature ids: 8 bits each for the edges that leave and enter a corner, the faces of b and a; which face was clipped by
 # (1 bit); a single point (1 bit); then the triangles of a mesh (KEY, 28 bits).
 KEY_BITS, SINGLE = 34, 1 << 33
+# Column of Contacts.move: how much of it is done, 0 .. 1.
+FRACTION = 9
 # Support points a penetration may take.  Polytopes end by themselves; this is where curved rims are close enough.
 MAX_VERTICES = 100
 MAX_FACES = 2 * MAX_VERTICES
@@ -48,6 +50,10 @@ class Contacts(NamedTuple):
     margin: Floats1  # (1,) contacts exist where gap < margin [m]
     link_R: Floats2  # (L, 9) link to world, row-major; row 0 the identity
     link_p: Floats2  # (L, 3) link origin in the world [m]; row 0 zero
+    # motion of links within a step (swept.py)                                      the caller
+    link_size: Floats2  # (L, 2) reach from the centre of mass or the origin, half of the thinnest shape [m]
+    move: Floats2  # (L, 10) centre of mass in the link; its path in the world [m]; turn in link axes [rad]; FRACTION
+    fast: Ints1  # (L,) 1: it may pass through something in one step
     # broad phase
     low: Floats2  # (P, 3) box around each proxy, half the margin added
     high: Floats2  # (P, 3)
@@ -86,6 +92,17 @@ class Contacts(NamedTuple):
     label: Ints1  # (2 Q,) the edge that leaves a corner of `clip`                  manifold
 
 
+def _link_sizes(g: Geometry, n_links: int) -> Floats2:
+    """How far the shapes of each link reach from its origin, and half of the thinnest one; planes do not count."""
+    size = np.zeros((n_links, 2))
+    size[:, 1] = np.inf
+    for link, centre, radius, half in zip(g.link, g.centre, g.radius, g.own_half, strict=True):
+        if np.isfinite(radius):
+            size[link, 0] = max(size[link, 0], np.linalg.norm(centre) + radius)
+            size[link, 1] = min(size[link, 1], half.min())
+    return size
+
+
 load_collision = block_loader((Geometry, True), (Contacts, False))
 
 
@@ -111,7 +128,8 @@ def contacts(
         count=ints(4), link_a=ints(C), link_b=ints(C), shape_a=ints(C), shape_b=ints(C), feature=ints(C),
         point=zeros((C, 3)), normal=zeros((C, 3)), gap=zeros(C),
         margin=np.array([float(margin)]), link_R=zeros((n_links, 9)) if link_R is None else link_R,
-        link_p=zeros((n_links, 3)),
+        link_p=zeros((n_links, 3)), link_size=_link_sizes(geometry, n_links),
+        move=zeros((n_links, 10)), fast=ints(n_links),
         low=zeros((P, 3)), high=zeros((P, 3)), order=np.arange(P), sorted=zeros((P, 6)),
         now=ints(8), found=zeros((K, 7)), found_id=ints(3 * K), mark=ints(K), member=ints(K),
         slot_kind=ints(2), slot_table=ints(2), slot_last=ints(2), slot_size=zeros((2, 3)), slot_radius=zeros(2),

@@ -27,6 +27,24 @@ def plane_in_world(g, c, shape):
     return n, dot(n, add(get3(c.link_p, link), rotate(R, get3(g.p, shape))))
 
 
+@kernel
+def look_at_pair(address, g, c, a, b):
+    """Points of shapes a and b within the margin, into c.found; returns the row of the nearest, -1 if there is none."""
+    c.now[FOUND], c.now[REDUCE] = 0, 0
+    if g.kind[a] == PLANE or g.kind[b] == PLANE:
+        plane, other = (a, b) if g.kind[a] == PLANE else (b, a)
+        begin_pair(c.now, a, b, 0 if plane == a else 1)
+        n, offset = plane_in_world(g, c, plane)
+        plane_shape(address, other, n[0], n[1], n[2], offset)
+    else:
+        shape_pair(address, a, b)
+    nearest = -1
+    for k in range(c.now[FOUND]):
+        if nearest < 0 or c.found[k, 6] < c.found[nearest, 6]:
+            nearest = k
+    return nearest
+
+
 @stage
 def plane_proxy(address, k, i, nx, ny, nz, offset):
     """The plane of proxy k, n.x = offset, against all shapes of proxy i, in the frame of its link."""

@@ -2,12 +2,8 @@
 
 import math
 
-from palpate.collision.contacts import FOUND, REDUCE, load_collision
-from palpate.collision.detect import detect, plane_in_world
-from palpate.collision.found import begin_pair
-from palpate.collision.pairs import shape_pair
-from palpate.collision.planes import plane_shape
-from palpate.collision.tables import PLANE
+from palpate.collision.contacts import FOUND, load_collision
+from palpate.collision.detect import detect, look_at_pair
 from palpate.dynamics.coordinates import FINE, bad_coordinate
 from palpate.dynamics.kinematics import positions
 from palpate.dynamics.workspace import load
@@ -43,24 +39,6 @@ def detect_entry(address, full, times):
     """Contacts of the poses that are there; `times` over, for measuring."""
     for _ in range(times):
         detect(address, full)
-
-
-@kernel
-def look_at_pair(address, g, c, a, b):
-    """Points of shapes a and b within the margin, into c.found; returns the row of the nearest, -1 if there is none."""
-    c.now[FOUND], c.now[REDUCE] = 0, 0
-    if g.kind[a] == PLANE or g.kind[b] == PLANE:
-        plane, other = (a, b) if g.kind[a] == PLANE else (b, a)
-        begin_pair(c.now, a, b, 0 if plane == a else 1)
-        n, offset = plane_in_world(g, c, plane)
-        plane_shape(address, other, n[0], n[1], n[2], offset)
-    else:
-        shape_pair(address, a, b)
-    nearest = -1
-    for k in range(c.now[FOUND]):
-        if nearest < 0 or c.found[k, 6] < c.found[nearest, 6]:
-            nearest = k
-    return nearest
 
 
 @entry("intp, intp, float64[::1], intp, intp, float64[::1]")

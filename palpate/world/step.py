@@ -51,6 +51,7 @@ from palpate.world.account import account, note_start
 from palpate.world.advance import advance
 from palpate.world.blows import add_blows, blows
 from palpate.world.connections import connection_rows
+from palpate.world.fast import leave_out_what_flies_past, stay_outside
 from palpate.world.flight import fly
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.state import (
@@ -260,6 +261,7 @@ def end_step(address):
     if s.integer[LEDGER]:
         note_start(address)
     fly(address)
+    leave_out_what_flies_past(address)
     if not put_rows(address):
         return False
     for j in range(m.nv):
@@ -279,6 +281,7 @@ def end_step(address):
     if s.integer[LEDGER]:
         account(address)
     advance(m, s, r.link_slot, s.shift, s.number[DT_S])
+    stay_outside(address)
     commit(m, s)
     return True
 
