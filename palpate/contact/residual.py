@@ -11,7 +11,7 @@ link's mobility in turning equals that in moving.
 
 import math
 
-from palpate.contact.rows import CONTACT, DRY, LIMIT, RELATIVE, RESIDUAL, SPEED, TOLERANCE
+from palpate.contact.rows import CONTACT, DRY, LIMIT, TOLERANCE
 from palpate.contact.sweeps import relative, row_target
 from palpate.jit import kernel
 from palpate.spatial.vectors import dot, get3, sub
@@ -31,7 +31,7 @@ def lever(r, i):
     for c in range(3):
         turning += r.table[first + c * (width + 1)]
         moving += r.table[first + (c + 3) * (width + 1)]
-    return math.sqrt(moving / turning) if moving > 0.0 else 1.0
+    return math.sqrt(moving / turning) if moving > 0.0 and turning > 0.0 else 1.0
 
 
 @kernel
@@ -58,7 +58,7 @@ def approach(r, i):
 
 @kernel
 def find_units(r, begin, end):
-    """unit of every row of an island: the velocity by which g F is measured [m/s, rad/s]."""
+    """unit of every row of an island: the velocity by which g F is measured [m/s, rad/s].  Returns V [m/s]."""
     fastest = 0.0
     for k in range(begin, end):
         i = r.order[k]
@@ -67,6 +67,7 @@ def find_units(r, begin, end):
         fastest = max(fastest, r.unit[i] * max(speed, rounding / r.number[TOLERANCE]))
     for k in range(begin, end):
         r.unit[r.order[k]] = fastest / r.unit[r.order[k]]
+    return fastest
 
 
 @kernel
@@ -80,23 +81,11 @@ def measured(r, i, F):
 
 @kernel
 def residual(r, begin, end):
-    """The square of the largest relative residual of an island; u must be up to date."""
-    worst = 0.0
-    for k in range(begin, end):
-        i = r.order[k]
-        l = get3(r.lam, i)
-        worst = max(worst, measured(r, i, sub(l, row_target(r, i, l, get3(r.u, i)))))
-    return worst
-
-
-@kernel
-def report(r, begin, end):
-    """The largest residuals of an island into number: relative, as an impulse [N s], as a velocity [m/s]."""
+    """Squares of the largest relative residual and of the largest natural map [N s] of an island; u is up to date."""
+    worst, largest = 0.0, 0.0
     for k in range(begin, end):
         i = r.order[k]
         l = get3(r.lam, i)
         F = sub(l, row_target(r, i, l, get3(r.u, i)))
-        size = math.sqrt(dot(F, F))
-        r.number[RELATIVE] = max(r.number[RELATIVE], math.sqrt(measured(r, i, F)))
-        r.number[RESIDUAL] = max(r.number[RESIDUAL], size)
-        r.number[SPEED] = max(r.number[SPEED], r.scale[i] * size * lever(r, i))
+        worst, largest = max(worst, measured(r, i, F)), max(largest, dot(F, F))
+    return worst, largest

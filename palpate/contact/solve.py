@@ -4,11 +4,13 @@ Whatever the budget, impulses lie in their cones and create no energy.  What the
 are used, W recomputed from them.
 """
 
+import math
+
 from palpate.contact.admm import admm
 from palpate.contact.cone import project
 from palpate.contact.factor import analyse
 from palpate.contact.newton import newton
-from palpate.contact.residual import find_units, report, residual
+from palpate.contact.residual import find_units, residual
 from palpate.contact.rows import (
     BUDGET,
     CONTACT,
@@ -16,6 +18,9 @@ from palpate.contact.rows import (
     N_ROWS,
     NEWTON,
     RAN_OUT,
+    RELATIVE,
+    RESIDUAL,
+    SPEED,
     SWEEPS,
     TOLERANCE,
     load_rows,
@@ -38,7 +43,7 @@ FINISHED = 99
 
 @kernel
 def settle(r, begin, end, slots_begin, slots_end):
-    """Impulses into their cones, twists from them; the square of the relative residual."""
+    """Impulses into their cones, twists from them; squares of the relative residual and of the natural map [N s]."""
     for k in range(begin, end):
         i = r.order[k]
         if r.kind[i] == CONTACT:
@@ -91,10 +96,10 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     while the budget lasts, at the end the best impulses there were.
     """
     enough, n = r.number[TOLERANCE] ** 2, end - begin
-    find_units(r, begin, end)
+    fastest = find_units(r, begin, end)
     best, turn, work, refined, spared = 1e300, 0, 0, 0, 0.0
     while True:
-        worst = settle(r, begin, end, slots_begin, slots_end)
+        worst, impulse = settle(r, begin, end, slots_begin, slots_end)
         best = keep_best(r, begin, end, worst, best)
         if worst <= enough or turn == FINISHED:
             break
@@ -149,8 +154,12 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
         if share < 1.0:
             for k in range(begin, end):
                 put3(r.lam, r.order[k], scale(share, get3(r.lam, r.order[k])))
-            settle(r, begin, end, slots_begin, slots_end)
-    report(r, begin, end)
+            worst, impulse = settle(r, begin, end, slots_begin, slots_end)
+    relative_residual = math.sqrt(worst)
+    r.number[RELATIVE] = max(r.number[RELATIVE], relative_residual)
+    if fastest > 0.0:
+        r.number[SPEED] = max(r.number[SPEED], relative_residual * fastest)
+    r.number[RESIDUAL] = max(r.number[RESIDUAL], math.sqrt(impulse))
     return budget + spared
 
 

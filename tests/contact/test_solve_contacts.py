@@ -352,10 +352,9 @@ def heap(rng, bodies=6, contacts=16):
     mass, J = 10.0 ** rng.uniform(-1.0, 1.0, size=bodies), np.zeros((contacts, 3, bodies, 6))
     for k in range(contacts):
         a, b = rng.choice(bodies + 1, size=2, replace=False)
-        n = rng.normal(size=3) * 0.4 + (0.0, 0.0, 1.0)
-        n, *_ = np.linalg.qr(np.column_stack([n, rng.normal(size=(3, 2))]))[0].T * np.sign(n[2])
-        frame = np.linalg.qr(np.column_stack([n, rng.normal(size=(3, 2))]))[0].T
-        frame[0] = n
+        up = rng.normal(size=3) * 0.4 + (0.0, 0.0, 1.0)  # the normal
+        frame = np.linalg.qr(np.column_stack([up, rng.normal(size=(3, 2))]))[0].T
+        frame[0] *= np.sign(frame[0] @ up)
         for body, sign in ((min(a, b), -1.0), (max(a, b), 1.0)):
             if body:  # 0 is the ground
                 arm = 0.5 * rng.normal(size=3)
