@@ -6,7 +6,8 @@ there on they close along n by no more than
 
     rate = n . (d_a - d_b) + |turn_a| reach_a + |turn_b| reach_b          per unit of tau
 
-so that nothing can happen for another gap / rate.  d: path of the centre, reach: how far the shape is from it.
+so that nothing can happen for another gap / rate.  d: path of the centre, reach: how far the shape is from it.  That
+holds for convex shapes; a mesh may be met elsewhere than where it is nearest, and closes by up to |d_a - d_b|.
 """
 
 import math
@@ -14,7 +15,7 @@ import math
 from palpate.collision.broad import excludes
 from palpate.collision.contacts import FRACTION, LOST, load_collision
 from palpate.collision.detect import look_at_pair, plane_in_world
-from palpate.collision.tables import PLANE
+from palpate.collision.tables import MESH, PLANE
 from palpate.jit import kernel, shared
 from palpate.spatial.quaternions import quaternion_exp, quaternion_matrix
 from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, put3, put9, rotate, scale, sub
@@ -99,7 +100,7 @@ def advance_pair(address, g, c, a, b, limit, near, sinks):
             end, u = min(end, c.move[i, FRACTION]), d
         if tau < c.move[j, FRACTION]:
             end, u = min(end, c.move[j, FRACTION]), sub(u, e)
-        rate = dot(n, u) + turn
+        rate = (length(u) if MESH in (g.kind[a], g.kind[b]) else dot(n, u)) + turn
         tau = tau + (gap - near) / rate if rate * (end - tau) > gap - near else end
         if tau >= limit:
             return NEVER
