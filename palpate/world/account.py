@@ -33,23 +33,12 @@ def note_start(address):
 
 
 @kernel
-def work_of_joints(m, s, i, v, dt):
-    """Count the work of link i's actuators, at velocities v for a time dt."""
-    for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-        j = m.axis_v[k]
-        change = s.v_next[j] - s.v_begin[j]
-        work = (dt * s.torque[j] - (s.armature[k] - m.armature[k]) * change) * v[j]
-        s.work[j] += work
-        s.ledger[ACTUATORS] += work
-
-
-@kernel
-def work_of_wrench(m, w, s, b, v, dt):
-    """Count the work of the wrench on body b, at velocities v for a time dt."""
+def power_of_wrench(m, w, s, b, v):
+    """Of the wrench on body b, at velocities v [W]."""
     n, f = get6(s.wrenches, b)
     _, p = body_frame(m, w, b)
     omega, u = link_twist(m, w, m.body_link[b], v)
-    s.ledger[HANDS] += dt * (dot(n, omega) + dot(f, add(u, cross(omega, p))))
+    return dot(n, omega) + dot(f, add(u, cross(omega, p)))
 
 
 @shared("void(intp)")
@@ -62,12 +51,16 @@ def account(address):
     dt = s.number[DT_S]
     for j in range(m.nv):
         s.mean[j] = 0.5 * (s.v_begin[j] + s.v_next[j])
-    for i in range(1, m.parent.shape[0]):
-        if s.way[m.root[i]] != FLUNG:
-            work_of_joints(m, s, i, s.mean, dt)
+    for k in range(m.axis_v.shape[0]):
+        if s.way[s.tree[k]] != FLUNG:
+            j = m.axis_v[k]
+            change = s.v_next[j] - s.v_begin[j]
+            work = (dt * s.torque[j] - (s.armature[k] - m.armature[k]) * change) * s.mean[j]
+            s.work[j] += work
+            s.ledger[ACTUATORS] += work
     for b in range(1, s.integer[WRENCHES]):
         if s.way[m.root[m.body_link[b]]] != FLUNG:
-            work_of_wrench(m, w, s, b, s.mean, dt)
+            s.ledger[HANDS] += dt * power_of_wrench(m, w, s, b, s.mean)
     for k in range(1, r.integer[N_SLOTS]):  # mean twists of the slots
         link = r.slot_link[k]
         omega, u = get6(w.V, link)

@@ -100,6 +100,7 @@ def build(model: Model, options: Options, parts: Mapping[str, Sequence[str]] | N
 def _state(model: Model, touchable: Shapes, options: Options, collision: int, rows_address: int) -> State:
     m, zeros = model.arrays, np.zeros
     nq, nv, A, B, K = model.nq, model.nv, len(m.axis_v), model.n_bodies, CONNECTIONS
+    L = model.n_links
     q = model.posture("start") if "start" in model.description.postures else model.neutral()
     lower, upper = np.full(A, -np.inf), np.full(A, np.inf)
     for i in range(1, model.n_links):
@@ -118,6 +119,8 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
     return State(
         q=q, v=zeros(nv), a=zeros(nv), tau=zeros(nv), v_begin=zeros(nv), v_next=zeros(nv), q_next=zeros(nq),
         shift=zeros(nv), mean=zeros(nv), q_stage=zeros(nq), q_rate=zeros(nq),
+        q_from=zeros(nq), v_from=zeros(nv), q_sum=zeros(nq), v_sum=zeros(nv), worked=zeros(nv), handed=zeros(L),
+        parts=np.ones(L, dtype=np.int64), size=zeros(L), off=zeros(L),
         wrenches=zeros((B, 6)), torque=zeros(nv), armature=zeros(A),
         tree=m.root[links], chain=(m.kind[links] == CHAIN).astype(np.int64), turns=turns,
         kp=zeros(A), kv=model.damping[m.axis_v].copy(), q_hold=q.copy(), v_hold=zeros(nv), lower=lower, upper=upper,

@@ -15,7 +15,7 @@ are taken again at the mean, with the inertias there are.
 
 from palpate.collision.contacts import COUNT
 from palpate.dynamics.aba import articulated, articulated_again
-from palpate.dynamics.coordinates import put_quaternion, quaternion_at
+from palpate.dynamics.coordinates import quaternion_at
 from palpate.dynamics.kinematics import positions, velocities
 from palpate.jit import kernel, shared
 from palpate.model.model import CHAIN, FREE
@@ -91,7 +91,8 @@ def go_midway(m, s, dt):
             for c in range(3):
                 s.q_stage[at - 3 + c] += h * way[c]
                 s.v_begin[j + 3 + c] = straight[c]
-        put_quaternion(s.q_stage, at, quaternion_product(quaternion_at(s.q, at), turn))
+        x = quaternion_product(quaternion_at(s.q, at), turn)  # unit up to rounding, and made so at the end
+        s.q_stage[at], s.q_stage[at + 1], s.q_stage[at + 2], s.q_stage[at + 3] = x
     for k in range(m.axis_v.shape[0]):
         root, j = s.tree[k], m.axis_v[k]
         if s.way[root] == MIDWAY:

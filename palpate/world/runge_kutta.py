@@ -3,6 +3,8 @@
 Quaternions are integrated as four numbers, q' = q o (0, w) / 2, and made unit at the end, which keeps the order.
 Explicit springs and dampers explode where they are stiff: a tree for which sum_k (dt kv_k + dt^2 kp_k) (H^-1)_kk, a
 bound of what the rule must follow in a step, exceeds STIFF is left to the implicit ones of the other ways.
+
+A tree that whips, so that the step is too long to follow it, goes in 4 or 16 steps of a part of its length.
 """
 
 from palpate.dynamics.aba import articulated
@@ -13,11 +15,13 @@ from palpate.jit import kernel, shared
 from palpate.model.model import CHAIN, FREE
 from palpate.spatial.quaternions import quaternion_matrix, quaternion_product
 from palpate.spatial.vectors import rotate
-from palpate.world.account import work_of_joints, work_of_wrench
+from palpate.world.account import power_of_wrench
 from palpate.world.joints import joint_torques
-from palpate.world.state import AT_START, DT_S, FLUNG, LEDGER, MIDWAY, WRENCHES, load
+from palpate.world.state import ACTUATORS, AT_START, DT_S, FLUNG, HANDS, LEDGER, MIDWAY, WRENCHES, load
 
 STIFF = 1.0  # the rule is stable up to 2.8
+ROUGH = 0.01  # a step is cut if its middle, looked at again, changes velocities by more than this part of the largest
+MOST = 16  # into so many at most
 
 
 @kernel
@@ -59,13 +63,88 @@ def leave_stiff(m, w, s, dt):
 
 @kernel
 def count_works(m, w, s, weight):
-    """The works of a stage, for the ledger."""
-    for i in range(1, m.parent.shape[0]):
-        if s.way[m.root[i]] == FLUNG:
-            work_of_joints(m, s, i, s.shift, weight)
+    """The works of a stage, by joint and by tree."""
+    for j in range(m.nv):
+        s.worked[j] += weight * s.torque[j] * s.shift[j]
     for b in range(1, s.integer[WRENCHES]):
-        if s.way[m.root[m.body_link[b]]] == FLUNG:
-            work_of_wrench(m, w, s, b, s.shift, weight)
+        s.handed[m.root[m.body_link[b]]] += weight * power_of_wrench(m, w, s, b, s.shift)
+
+
+@kernel
+def choose_parts(m, s, dt):
+    """parts of every tree: how many steps in one keep what its third stage changed small (before: v_begin)."""
+    for i in range(1, m.parent.shape[0]):
+        s.size[i], s.off[i] = 0.0, 0.0
+    for k in range(m.axis_v.shape[0]):
+        root, j = s.tree[k], m.axis_v[k]
+        s.size[root] = max(s.size[root], s.turns[k] * abs(s.v[j]))
+        s.off[root] = max(s.off[root], s.turns[k] * dt * abs(s.mean[j] - s.v_begin[j]))
+    for i in range(1, m.parent.shape[0]):
+        s.parts[i] = 1
+        while s.parts[i] < MOST and not s.off[i] <= ROUGH * s.size[i]:
+            s.parts[i] *= 4
+            s.off[i] /= 64.0  # it goes with the third power of the step
+
+
+@kernel
+def one_step(m, w, s, dt, first):
+    """From q_from, v_from a step on, in place; the first looks how rough it is."""
+    for n in range(m.nq):
+        s.q_stage[n], s.q_sum[n] = s.q_from[n], s.q_from[n]
+    for j in range(m.nv):
+        s.shift[j], s.v_sum[j] = s.v_from[j], s.v_from[j]  # shift: velocities of the stage; mean: its accelerations
+    for stage in range(4):
+        kinematics(m, s.q_stage, s.shift, w)
+        joint_torques(m, s, s.q_stage, s.shift, 0.0)
+        articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.mean)
+        if first:
+            if stage == 0:
+                leave_stiff(m, w, s, dt)
+            elif stage == 1:
+                for j in range(m.nv):
+                    s.v_begin[j] = s.mean[j]
+            elif stage == 2:
+                choose_parts(m, s, dt)
+        weight = dt / 3.0 if stage == 1 or stage == 2 else dt / 6.0
+        ahead = dt if stage == 2 else 0.5 * dt
+        if s.integer[LEDGER]:
+            count_works(m, w, s, weight)
+        rates(m, s.q_stage, s.shift, s.q_rate)
+        for n in range(m.nq):
+            s.q_sum[n] += weight * s.q_rate[n]
+            s.q_stage[n] = s.q_from[n] + ahead * s.q_rate[n]
+        for j in range(m.nv):
+            s.v_sum[j] += weight * s.mean[j]
+            s.shift[j] = s.v_from[j] + ahead * s.mean[j]
+    for i in range(1, m.parent.shape[0]):
+        if m.kind[i] != CHAIN:
+            at = m.q_begin[i] + 3 if m.kind[i] == FREE else m.q_begin[i]
+            put_quaternion(s.q_sum, at, quaternion_at(s.q_sum, at))
+    for n in range(m.nq):
+        s.q_from[n] = s.q_sum[n]
+    for j in range(m.nv):
+        s.v_from[j] = s.v_sum[j]
+
+
+@kernel
+def take(m, s, parts):
+    """q_next and v_next of the trees that go in so many parts, and their works."""
+    for i in range(1, m.parent.shape[0]):
+        root = m.root[i]
+        if s.way[root] != FLUNG or s.parts[root] != parts:
+            continue
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            j = m.axis_v[k]
+            s.v_next[j] = s.v_from[j]
+            s.work[j] += s.worked[j]
+            s.ledger[ACTUATORS] += s.worked[j]
+            if m.kind[i] == CHAIN:
+                s.q_next[m.axis_q[k]] = s.q_from[m.axis_q[k]]
+        if m.kind[i] != CHAIN:
+            for n in range(m.q_begin[i], m.q_begin[i] + (7 if m.kind[i] == FREE else 4)):
+                s.q_next[n] = s.q_from[n]
+        if root == i:
+            s.ledger[HANDS] += s.handed[i]
 
 
 @shared("void(intp)")
@@ -73,30 +152,20 @@ def runge_kutta(address):
     """q_next, v_next of what is FLUNG one step on, v_next also in shift."""
     m, w, _, _, _, s = load(address)
     dt = s.number[DT_S]
-    for n in range(m.nq):
-        s.q_stage[n], s.q_next[n] = s.q[n], s.q[n]
-    for j in range(m.nv):
-        s.shift[j], s.v_next[j] = s.v[j], s.v[j]  # shift: velocities of the stage; mean: its accelerations
-    for stage in range(4):
-        kinematics(m, s.q_stage, s.shift, w)
-        joint_torques(m, s, s.q_stage, s.shift, 0.0)
-        articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.mean)
-        if stage == 0:
-            leave_stiff(m, w, s, dt)
-        weight = dt / 3.0 if stage == 1 or stage == 2 else dt / 6.0
-        ahead = dt if stage == 2 else 0.5 * dt
-        if s.integer[LEDGER]:
-            count_works(m, w, s, weight)
-        rates(m, s.q_stage, s.shift, s.q_rate)
-        for n in range(m.nq):
-            s.q_next[n] += weight * s.q_rate[n]
-            s.q_stage[n] = s.q[n] + ahead * s.q_rate[n]
-        for j in range(m.nv):
-            s.v_next[j] += weight * s.mean[j]
-            s.shift[j] = s.v[j] + ahead * s.mean[j]
+    parts = 1
+    while parts <= MOST:
+        wanted = parts == 1
+        for i in range(1, m.parent.shape[0]):
+            s.handed[i] = 0.0
+            wanted = wanted or (m.root[i] == i and s.way[i] == FLUNG and s.parts[i] == parts)
+        if wanted:
+            for n in range(m.nq):
+                s.q_from[n] = s.q[n]
+            for j in range(m.nv):
+                s.v_from[j], s.worked[j] = s.v[j], 0.0
+            for _ in range(parts):
+                one_step(m, w, s, dt / parts, parts == 1)
+            take(m, s, parts)
+        parts *= 4
     for j in range(m.nv):
         s.shift[j] = s.v_next[j]
-    for i in range(1, m.parent.shape[0]):
-        if m.kind[i] != CHAIN:
-            at = m.q_begin[i] + 3 if m.kind[i] == FREE else m.q_begin[i]
-            put_quaternion(s.q_next, at, quaternion_at(s.q_next, at))

@@ -38,6 +38,16 @@ class State(NamedTuple):
     mean: Floats1  # (nv,) velocities that forces are taken at, then the mean of those before and after
     q_stage: Floats1  # (nq,) coordinates that forces are taken at
     q_rate: Floats1  # (nq,) their rate
+    # Runge and Kutta's rule
+    q_from: Floats1  # (nq,) where a step of it begins, and
+    v_from: Floats1  # (nv,)
+    q_sum: Floats1  # (nq,) where it ends
+    v_sum: Floats1  # (nv,)
+    worked: Floats1  # (nv,) work of each actuator on the way [J]
+    handed: Floats1  # (L,) of hands on each tree
+    parts: Ints1  # (L,) steps of it in one of the world's, in the rows of roots
+    size: Floats1  # (L,) largest velocity of a tree, and
+    off: Floats1  # (L,) by how much it is off
     wrenches: Floats2  # (B, 6) from outside, for one step
     torque: Floats1  # (nv,) tau with that of springs and dampers
     armature: Floats1  # (A,) the model's with what springs and dampers add

@@ -98,3 +98,54 @@ def test_a_sliding_patch_of_many_points_is_solved_to_the_tolerance():
     world.step(2)
     assert world.report.relative_residual <= 1e-6
     assert world.report.newton > 0
+
+
+def limbs(root, **options):
+    """A body on a joint of this kind, a limb on a ball joint, another on a hinge."""
+    body = [Body(x, 1.0, (0.05, 0.02, -0.1), (0.01, 0.012, 0.004)) for x in ("trunk", "limb", "hand")]
+    end = pp.Transform(p=(0, 0, -0.2))
+    joints = (
+        Joint("root", root, "world", "trunk"),
+        Joint("ball", "spherical", "trunk", "limb", end),
+        Joint("hinge", "revolute", "limb", "hand", end, axis=(0, 1, 0), **options),
+    )
+    return MultiBody("limbs", tuple(body), joints)
+
+
+@pytest.mark.parametrize("speed", [1.0, 15.0, 400.0])
+@pytest.mark.parametrize("root", ["free", "revolute", "spherical"])
+def test_limbs_at_any_speed_keep_their_energy(root, speed):
+    """Slow by Verlet's rule, faster by Runge and Kutta's, faster still in parts; with a hand's push in the account."""
+    world = pp.World(limbs(root), ledger=True)
+    world.v[-4:] = speed * np.array([0.3, -0.2, 0.4, 1.0])
+    for _ in range(4):
+        world.apply("hand", force=(1.0, 0.5, -0.3), torque=(0.0, 0.01, 0.0))
+        world.step()
+    account = world.ledger
+    assert account.hands != 0.0
+    assert abs(account.step) < 1e-3 * account.kinetic
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.01])
+def test_fast_limbs_that_rub_or_are_stiffly_held_gain_nothing(friction):
+    world = pp.World(limbs("free", friction=friction), gravity=(0, 0, 0), integrator="runge-kutta")
+    world.v[-1] = 40.0
+    if friction == 0.0:
+        world.hold(1e5, 1e3)
+    energy = world.energy.kinetic
+    world.step(3)
+    assert world.energy.kinetic < energy * (1.0 + 1e-3)
+
+
+def test_a_push_beside_the_centre_turns_its_lever_with_the_body():
+    """A ball on a ball joint and one that is free, both lone: compiled and plain alike."""
+    kinds = {"flying": "free", "hanging": "spherical"}
+    bodies = {name: Body(name, 1.0, (0.1, 0, 0), (0.01, 0.02, 0.03)) for name in kinds}
+    parts = [MultiBody(name, (bodies[name],), (Joint(name, kinds[name], "world", name),)) for name in kinds]
+    world = pp.World(parts, gravity=(0, 0, 0), ledger=True)
+    world.v[:3], world.v[6:] = (1.0, 2.0, 3.0), (3.0, 2.0, 1.0)
+    for _ in range(5):
+        for name in kinds:
+            world.apply(name, force=(1.0, 2.0, 3.0), torque=(0.1, 0.0, 0.2))
+        world.step()
+    assert abs(world.ledger.step) < 1e-2 * abs(world.ledger.hands)
