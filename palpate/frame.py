@@ -52,6 +52,8 @@ PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY, FRICTION = 
 # presses on the surface there
 PULL, PUSH, PRESS = 0, 1, 2
 HANDS = 2  # that a page has: two pointers, two hands
+CONTACT_MODES = ("unknown", "open", "stick", "slide", "roll")  # what a contact does (contact/mode.py)
+UNKNOWN, OPEN, STICK, SLIDE, ROLL = range(5)
 
 
 class Field(NamedTuple):
@@ -75,6 +77,7 @@ FRAME = (
     Field("edit_stage", "i", (), "of the motion: planned, touched, edited, ended"),
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
     Field("contact_body", "i", ("n_contacts", 2), "the two bodies of each contact, as far as there is room"),
+    Field("contact_mode", "i", ("n_contacts",), "what each contact does, as CONTACT_MODES names it"),
     Field("device_held", "i", ("n_devices",), "body that each device holds, 0: none"),
     Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
     Field("device_buttons", "i", ("n_devices",), "one bit each"),
@@ -127,6 +130,10 @@ HAND = (
     Field("force", "f", (3,), "PUSH: on the body, world [N]"),
     Field("normal", "f", (3,), "PRESS: of the surface at that point, outward, body axes"),
     Field("energy_J", "f", (), "that the other end of the link has granted so far"),
+    # later ones come last: recordings of before have the words up to here
+    Field("stiffer_N_m", "f", (3,), "of that spring on each world axis, beyond stiffness_N_m"),
+    Field("damping_Ns_m", "f", (3,), "of that spring on each world axis; 0: critical, times `damping`"),
+    Field("damping_Nms_rad", "f", (), "of the spring that turns; 0: critical"),
 )
 
 EVENT = (

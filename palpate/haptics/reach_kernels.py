@@ -42,6 +42,7 @@ from palpate.haptics.reach_tables import (
     DT_S,
     ENGAGE,
     FELT,
+    GIVEN_DAMPING,
     GRAB_M,
     HELD,
     HELD_TURN,
@@ -63,7 +64,7 @@ from palpate.haptics.reach_tables import (
     SENT,
     STARTED,
     STATUS,
-    STIFFNESS_N_M,
+    STIFFNESS,
     STIFFNESS_NM_RAD,
     SURFACES,
     TOOL,
@@ -192,10 +193,11 @@ def hold_body(m, w, s, a, e, dt, acting):
     target = add(get3(a.vector, HIP), get3(a.vector, OFFSET))
     sharpest, strength = (SHARPEST / dt) ** 2, a.number[BODY_FORCE_N]
     mass = effective_mass(point_mobility(m, w, link, p))
-    stiffness = a.number[STIFFNESS_N_M]
+    K = get3(a.vector, STIFFNESS)
     if mass > 0.0:
-        stiffness = min(stiffness, mass * sharpest)
-    force, capped = pull(stiffness, mass, strength / stiffness, target, get3(a.vector, HIP_VELOCITY), point, velocity)
+        K = (min(K[0], mass * sharpest), min(K[1], mass * sharpest), min(K[2], mass * sharpest))
+    moves, B = get3(a.vector, HIP_VELOCITY), get3(a.vector, GIVEN_DAMPING)
+    force, capped = pull(K, B, 1.0, mass, strength, target, moves, point, velocity, dt)
     a.integer[CAPPED] += capped
     force, _ = limit_norm(force, strength)
     torque = ZERO
@@ -204,7 +206,7 @@ def hold_body(m, w, s, a, e, dt, acting):
         wanted = quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN))
         inertia = effective_mass(turn_mobility(m, w, link))
         turning = min(a.number[STIFFNESS_NM_RAD], inertia * sharpest)
-        torque, _ = limit_norm(turn(turning, inertia, wanted, R, spin), strength * LEVER_M)
+        torque, _ = limit_norm(turn(turning, 0.0, inertia, wanted, R, spin, dt), strength * LEVER_M)
     if acting:
         push_body(s.wrenches, s.integer, body, lever, force, torque)
         give(e, COUPLING, (dot(force, velocity) + dot(torque, spin)) * dt)

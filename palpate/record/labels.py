@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field, Layout
 
 FIRST = ("time_s", "tick", "wall_ns", "state")  # columns that come first
-DERIVED = ("pose", "lateness", "contact_body", "contact_point", "contact_force")  # long, or follow from the rest
+DERIVED = (
+    "pose",
+    "lateness",
+    "contact_body",
+    "contact_mode",
+    "contact_point",
+    "contact_force",
+)  # long, or follow from the rest
 AXES = ("x", "y", "z")
 ENERGIES = ("kinetic", "potential", "hand")
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")

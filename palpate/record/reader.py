@@ -33,6 +33,8 @@ from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MES
 
 CHUNKS_KEPT = 8  # decoded chunks in memory
 READS = ("1", FORMAT)  # formats of the file
+# What a message was before fields were added to its end, by its words now.
+OLDER = {Layout(HAND).words: Layout(HAND[: 1 + [f.name for f in HAND].index("energy_J")])}
 
 
 class Frames(NamedTuple):
@@ -223,7 +225,11 @@ class Recording:
         for place in self._places(channel) if channel >= 0 else ():
             with contextlib.suppress(RecordError):
                 parts.append(self._decoded(self.raw(place), channel, codec).words)
-        return np.concatenate(parts)
+        found = np.concatenate(parts)
+        if not len(found) and (older := OLDER.get(layout.words)) is not None:
+            before = self._others(topic, older)  # later fields come last, and were zero
+            found = np.pad(before, ((0, 0), (0, layout.words - older.words)))
+        return found
 
     # ---- frames
 

@@ -4,12 +4,13 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 """
 
 from palpate.contact.assemble import tangents
+from palpate.contact.mode import mode_of
 from palpate.contact.rows import N_CONTACTS, N_ROWS, RELATIVE
 from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
-from palpate.frame import HANDS
+from palpate.frame import HANDS, UNKNOWN
 from palpate.haptics.reach_tables import AGE_S, BODIES_FORCE, HELD, HIP, POINT, SENT, TORQUE_SENT, load_head
 from palpate.haptics.tank import GRANTED
 from palpate.jit import kernel
@@ -101,7 +102,7 @@ def parked_energy(m, w, s):
 
 @kernel
 def put_contacts(s, o, words, floats, at):
-    """Who touched whom in the tick before, where and how hard, as far as there is room."""
+    """Who touched whom in the tick before, where, how hard and what they did, as far as there is room."""
     _, _, g, c, r, _ = load_world(s.world)
     room = (o.contact_force - o.contact_point) // 3
     for i in range(room):
@@ -114,6 +115,7 @@ def put_contacts(s, o, words, floats, at):
             point, force = get3(c.point, i), scale(1.0 / s.number[DT_S], impulse)
         words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
         words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
+        words[at + o.contact_mode + i] = mode_of(c, r, i) if there else UNKNOWN
         put_part(floats, at + o.contact_point + 3 * i, point)
         put_part(floats, at + o.contact_force + 3 * i, force)
 

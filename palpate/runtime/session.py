@@ -23,6 +23,7 @@ from palpate.haptics.devices.mailbox import Mailbox
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach_tables import REAL_TIME
+from palpate.haptics.spring import PerAxis, spring_fields
 from palpate.jit import warm
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
@@ -246,17 +247,20 @@ class Session:
         body: str,
         at_body: Any,
         target: Any,
-        stiffness_N_m: float = STIFFNESS_N_M,
+        stiffness_N_m: PerAxis = STIFFNESS_N_M,
         orientation: Rotation | None = None,
         stiffness_Nm_rad: float = STIFFNESS_NM_RAD,
         hand: int = 0,
+        damping_Ns_m: PerAxis | None = None,
     ) -> None:
         """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go.
 
         at_body [m] in body axes, target [m] in the world; with an orientation the body is turned to it as well.
+        Stiffness and damping are one number, or one for each world axis; damping None: critical.
         hand: 0 or 1, each holds one body
         """
-        self._hand(hand, body=self.scene.model.body(body), at_body=at_body, target=target, stiffness_N_m=stiffness_N_m,
+        self._hand(hand, body=self.scene.model.body(body), at_body=at_body, target=target,
+                   **spring_fields(stiffness_N_m, damping_Ns_m),
                    orientation=orientation.wxyz if orientation else (0, 0, 0, 0),
                    stiffness_Nm_rad=stiffness_Nm_rad if orientation else 0.0)  # fmt: skip
 

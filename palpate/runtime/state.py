@@ -108,6 +108,7 @@ class Offsets(NamedTuple):
     edit_stage: int
     contacts: int
     contact_body: int
+    contact_mode: int
     device_held: int
     device_state: int
     device_buttons: int
@@ -155,6 +156,9 @@ class Offsets(NamedTuple):
     force: int
     normal: int
     energy_J: int
+    stiffer_N_m: int
+    damping_Ns_m: int
+    damping_Nms_rad: int
     kind: int
     event_body: int
     value: int

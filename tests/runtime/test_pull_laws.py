@@ -114,3 +114,39 @@ def test_the_printed_sign_drives_the_arm_apart_in_the_tick():
     right = driven(1.0)
     assert right[-1] < 0.1 * right[0]
     assert right.max() < 1.01 * right[0]
+
+
+# ---- one spring and damper for each axis
+
+
+@pytest.mark.parametrize("stiffness", [(800.0, 200.0, 50.0), (0.0, 800.0, 400.0), (300.0, 300.0, 300.0)])
+def test_a_held_body_lags_on_each_axis_by_what_its_spring_says(stiffness):
+    """A box without friction or floor, pushed by (2, 3, 4) N of gravity's stead, hangs K^-1 F from the hand."""
+    force = np.array([2.0, 3.0, 4.0])
+    scene = Scene("box", "a box", pp.World(pp.models.box(mass=1.0), gravity=tuple(force)))
+    hand = Grasp("box", 0.0, 10.0, (0.0, 0.0, 0.0), stiffness_N_m=stiffness)
+    frames = simulated_run(scene, 4000, Scripted((hand,), force_rise_N_s=AT_ONCE_N_S))
+    lag = frames["hand_point"][-1] - frames["hand_target"][-1]
+    held = np.array(stiffness) > 0.0
+    assert lag[held] == pytest.approx(force[held] / np.array(stiffness)[held], rel=1e-3)
+    assert (lag[~held] > 1.0).all()  # nothing holds it there
+
+
+@pytest.mark.parametrize("damping", [(5.0, 20.0, 80.0), 40.0])
+def test_a_given_damping_is_that_of_its_axis(damping):
+    """A free box let go at 1 m/s along each axis, with hardly a spring: v = exp(-B t / m)."""
+    scene = Scene("box", "a box", pp.World(pp.models.box(mass=2.0), gravity=(0, 0, 0)))
+    scene.world.v[3:6] = 1.0
+    hand = Grasp("box", 0.0, 10.0, (0.0, 0.0, 0.0), stiffness_N_m=1e-6, damping_Ns_m=damping, move_s=1e-3)
+    frames = simulated_run(scene, 101, Scripted((hand,), force_rise_N_s=AT_ONCE_N_S))
+    expected = np.exp(-np.broadcast_to(damping, 3) * 0.1 / 2.0)
+    assert frames["v"][-1, 3:6] == pytest.approx(expected, rel=0.1)
+
+
+def test_springs_that_make_no_sense_are_refused_in_one_line():
+    for bad in (-1.0, (1.0, 2.0), (1.0, np.nan, 1.0), "stiff", (1.0, -2.0, 3.0)):
+        with pytest.raises(ValueError, match="one for each world axis") as error:
+            pp.Reach(stiffness_N_m=bad)
+        assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match="damping_Ns_m must be positive"):
+        pp.Reach(damping_Ns_m=(1.0, 0.0, 1.0))

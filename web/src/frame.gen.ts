@@ -4,6 +4,7 @@ export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "cappe
 export const LATENESS_EDGES_US = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] as const;
 export const STATES = {"PAUSED": 0, "RUNNING": 1, "FAULT": 2} as const;
 export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode", "place", "gravity", "friction"] as const;
+export const CONTACT_MODES = ["unknown", "open", "stick", "slide", "roll"] as const;
 
 /** One field of a message: all int64 fields come first, then all float64 fields, each in this order. */
 export interface Field {
@@ -24,6 +25,7 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "edit_stage", "kind": "i", "shape": []},
   {"name": "contacts", "kind": "i", "shape": []},
   {"name": "contact_body", "kind": "i", "shape": ["n_contacts", 2]},
+  {"name": "contact_mode", "kind": "i", "shape": ["n_contacts"]},
   {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
@@ -82,6 +84,8 @@ export interface Frame {
   contacts: number;
   /** the two bodies of each contact, as far as there is room */
   contact_body: number[];
+  /** what each contact does, as CONTACT_MODES names it */
+  contact_mode: number[];
   /** body that each device holds, 0: none */
   device_held: number[];
   /** of its guard: engaging, rising, on, slowed, late, fault */
