@@ -25,7 +25,7 @@ def simulated_run(
 ) -> dict[str, np.ndarray]:
     """Histories (ticks, ...) of every field of the frame; the same bits every time, and the scene stays as it was."""
     hand, before = hand or Scripted(), scene.world.snapshot()
-    engine = Engine(scene.world, scene.plan, hand.spec, editing=scene.editing)
+    engine = Engine(scene.world, scene.plan, hand.spec, editing=scene.editing, task=scene.task)
     restart(engine.address)
     follower, messages = Follower(engine.frames), []
     writer = (

@@ -25,7 +25,7 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
     seconds  how long [s]; default: as long as the hands were recorded
     """
     hands, before = hands if isinstance(hands, tuple) else read_hands(hands), scene.world.snapshot()
-    engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing)
+    engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing, task=scene.task)
     try:
         ticks = hands.ticks if seconds is None else round(seconds * engine.rate_hz)
         return _run(scene, engine, hands, ticks)

@@ -94,7 +94,7 @@ class SimulatedLink:
             Reaching(mirrored.world, device.spec, device.in_tick, reach, real_time=False)  # type: ignore[attr-defined]
             for device, reach in devices
         ]
-        self.server = Engine(scene.world, scene.plan, spec, editing=scene.editing)
+        self.server = Engine(scene.world, scene.plan, spec, editing=scene.editing, task=scene.task)
         self.hand = Engine(mirrored.world, None, spec, devices=self.reaching)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)
         self.mirroring = Mirroring(mirrored, self.hand, PUBLIC_KEY, None, estimate, there, back, start_ns=0)

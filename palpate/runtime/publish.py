@@ -16,13 +16,20 @@ from palpate.haptics.tank import GRANTED
 from palpate.jit import kernel
 from palpate.runtime.ring_kernels import begin_write, end_write
 from palpate.runtime.state import (
+    DISTANCE_M,
     DT_S,
     EDIT_MODE,
     EDIT_STAGE,
     FRICTION_TIMES,
     GRAVITY_TIMES,
+    PATH_M,
+    PEAK_N,
+    SCORE_TIME_S,
     SPEED,
     STATE,
+    TASK_COLLISIONS,
+    TASK_STATE,
+    TASK_TRIAL,
     TICK,
     TICK_US,
     TIME_S,
@@ -77,6 +84,10 @@ def publish(m, w, s, o, now_ns):
         words[at + o.hand_kind + k] = s.hand[message + o.hold] if held else 0
         floats[at + o.hand_age_s + k] = 1e-9 * (now_ns - s.hand[message + o.sent_ns]) if held else 0.0
     put_contacts(s, o, words, floats, at)
+    words[at + o.task_trial], words[at + o.task_state] = s.task_integer[TASK_TRIAL], s.task_integer[TASK_STATE]
+    words[at + o.task_collisions] = s.task_integer[TASK_COLLISIONS]
+    floats[at + o.task_time_s], floats[at + o.task_path_m] = s.task_number[SCORE_TIME_S], s.task_number[PATH_M]
+    floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_number[PEAK_N], s.task_number[DISTANCE_M]
     floats[at + o.granted_J] = s.tank_energy[GRANTED]
     for k in range(s.devices.shape[0]):
         put_device(s, o, k, words, floats, at)

@@ -32,6 +32,7 @@ from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.meshes import MeshFiles
 from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.state import HEARTBEAT_NS, SPIN_NS, STATE, STOP, WATCHDOG, Engine
+from palpate.runtime.trials import Trials
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 
@@ -81,10 +82,17 @@ class Session:
         self._mailboxes: list[Mailbox] = []
         self.reaching = [self._reaching(device, reach) for device, reach in devices]
         self.engine = Engine(
-            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing
+            scene.world,
+            scene.plan,
+            Pointer().spec,
+            SMOOTH_S,
+            devices=self.reaching,
+            editing=scene.editing,
+            task=scene.task,
         )
         self.edit = Edits(scene, self.engine, self._event)
         self.meshes = MeshFiles(scene.model)  # for page and recorder
+        self.trials = Trials()  # of the scene's task
         self.report = SessionReport()
         self._want_page, self._record, self._where = page, record, (host, port, certificate, token)
         self.may_leave, self.leaving = may_leave, threading.Event()
@@ -197,6 +205,7 @@ class Session:
         while done < ticks and (new := simulate(self.engine.address, min(BATCH, ticks - done), nobody)):
             done += new
             self.edit.collect()
+            self.trials.collect(self)
         self.report.periods = done
         if done < ticks:
             self._note(f"the world stopped: {self.scene.world.fault}")
@@ -313,6 +322,7 @@ class Session:
             if silent:
                 self._take_force_away()
             self._note_faults()
+            self.trials.collect(self)
             self.edit.collect()
             fault = bool(self.engine.servo.integer[STATE] == FAULT)
             if fault and not stopped:

@@ -33,6 +33,7 @@ from palpate.haptics.tank import absorb, empty, grant, keep_passive, load_tank, 
 from palpate.jit import kernel
 from palpate.jit.routines import call_routine
 from palpate.runtime.publish import publish
+from palpate.runtime.score import keep_score, restart_score
 from palpate.runtime.state import (
     DT_S,
     EDIT_MODE,
@@ -86,6 +87,7 @@ def reset(m, s):
     s.hand_torque[:, :] = 0.0
     s.stored_J[:] = 0.0
     s.wrenches[:, :] = 0.0
+    restart_score(s)
     if s.guide != 0:
         restart_guide(load_guide(s.guide)[2])
     begin_step(s.world)  # a hand feels the articulated inertias of the tick before: there is none, so make them now
@@ -313,6 +315,8 @@ def tick(m, w, s, o, now_ns, moving):
     touching = hands(m, w, s, o, now_ns, moving) or touching
     if s.guide != 0:
         guide_joints(s, moving, touching)
+    if moving:
+        keep_score(m, w, s, touching)
     publish(m, w, s, o, now_ns)
     if moving:
         if end_step(s.world):

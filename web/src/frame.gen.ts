@@ -26,6 +26,9 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "contacts", "kind": "i", "shape": []},
   {"name": "contact_body", "kind": "i", "shape": ["n_contacts", 2]},
   {"name": "contact_mode", "kind": "i", "shape": ["n_contacts"]},
+  {"name": "task_trial", "kind": "i", "shape": []},
+  {"name": "task_state", "kind": "i", "shape": []},
+  {"name": "task_collisions", "kind": "i", "shape": []},
   {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
@@ -56,6 +59,10 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "device_energy", "kind": "f", "shape": ["n_devices", 4]},
   {"name": "contact_point", "kind": "f", "shape": ["n_contacts", 3]},
   {"name": "contact_force", "kind": "f", "shape": ["n_contacts", 3]},
+  {"name": "task_time_s", "kind": "f", "shape": []},
+  {"name": "task_path_m", "kind": "f", "shape": []},
+  {"name": "task_peak_N", "kind": "f", "shape": []},
+  {"name": "task_distance_m", "kind": "f", "shape": []},
   {"name": "residual", "kind": "f", "shape": []},
   {"name": "energy", "kind": "f", "shape": [3]},
 ];
@@ -86,6 +93,12 @@ export interface Frame {
   contact_body: number[];
   /** what each contact does, as CONTACT_MODES names it */
   contact_mode: number[];
+  /** number of the trial of the scene's task, 0: it has none */
+  task_trial: number;
+  /** of that trial: waiting for a touch, running, reached */
+  task_state: number;
+  /** times that an obstacle was hit in it */
+  task_collisions: number;
   /** body that each device holds, 0: none */
   device_held: number[];
   /** of its guard: engaging, rising, on, slowed, late, fault */
@@ -146,6 +159,14 @@ export interface Frame {
   contact_point: Float64Array;
   /** on the second of its bodies, world [N] */
   contact_force: Float64Array;
+  /** of the trial, since its first touch [s] */
+  task_time_s: number;
+  /** way of its body [m] */
+  task_path_m: number;
+  /** largest force of a hand in it [N] */
+  task_peak_N: number;
+  /** of its body from the target [m] */
+  task_distance_m: number;
   /** of the contact solver in the tick before, relative to the largest impulse */
   residual: number;
   /** kinetic, potential, work of the hands so far [J] */
