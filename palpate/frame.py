@@ -52,6 +52,8 @@ PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY, FRICTION = 
 # presses on the surface there
 PULL, PUSH, PRESS = 0, 1, 2
 HANDS = 2  # that a page has: two pointers, two hands
+CONTACT_MODES = ("unknown", "open", "stick", "slide", "roll")  # what a contact does (contact/mode.py)
+UNKNOWN, OPEN, STICK, SLIDE, ROLL = range(5)
 
 
 class Field(NamedTuple):
@@ -76,6 +78,10 @@ FRAME = (
     Field("contacts", "i", (), "contact points solved in the tick before this one"),
     Field("contact_body", "i", ("n_contacts", 2), "the two bodies of each contact, as far as there is room"),
     Field("parked", "i", ("n_bodies",), "1: the body waits to be added, and takes no part"),
+    Field("contact_mode", "i", ("n_contacts",), "what each contact does, as CONTACT_MODES names it"),
+    Field("task_trial", "i", (), "number of the trial of the scene's task, 0: it has none"),
+    Field("task_state", "i", (), "of that trial: waiting for a touch, running, reached"),
+    Field("task_collisions", "i", (), "times that an obstacle was hit in it"),
     Field("device_held", "i", ("n_devices",), "body that each device holds, 0: none"),
     Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
     Field("device_buttons", "i", ("n_devices",), "one bit each"),
@@ -106,6 +112,10 @@ FRAME = (
     Field("device_energy", "f", ("n_devices", len(DEVICE_PORTS)), "absorbed at each of DEVICE_PORTS so far [J]"),
     Field("contact_point", "f", ("n_contacts", 3), "of each contact, world [m]"),
     Field("contact_force", "f", ("n_contacts", 3), "on the second of its bodies, world [N]"),
+    Field("task_time_s", "f", (), "of the trial, since its first touch [s]"),
+    Field("task_path_m", "f", (), "way of its body [m]"),
+    Field("task_peak_N", "f", (), "largest force of a hand in it [N]"),
+    Field("task_distance_m", "f", (), "of its body from the target [m]"),
     Field("residual", "f", (), "of the contact solver in the tick before, relative to the largest impulse"),
     Field("energy", "f", (3,), "kinetic, potential, work of the hands so far [J]"),
 )
@@ -128,6 +138,10 @@ HAND = (
     Field("force", "f", (3,), "PUSH: on the body, world [N]"),
     Field("normal", "f", (3,), "PRESS: of the surface at that point, outward, body axes"),
     Field("energy_J", "f", (), "that the other end of the link has granted so far"),
+    # later ones come last: recordings of before have the words up to here
+    Field("stiffer_N_m", "f", (3,), "of that spring on each world axis, beyond stiffness_N_m"),
+    Field("damping_Ns_m", "f", (3,), "of that spring on each world axis; 0: critical, times `damping`"),
+    Field("damping_Nms_rad", "f", (), "of the spring that turns; 0: critical"),
 )
 
 EVENT = (

@@ -20,7 +20,12 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = {page.name: page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))}
 LIMITS = {".png": 200_000, ".webp": 1_500_000}  # of a picture, and of a film [bytes]
-TAKEN = {"arm-swing.png", "arm-line.png", "arm-push.png"}  # pictures of runs, which docs/figures.py does not draw
+TAKEN = {
+    "learn-by-touch.png",
+    "arm-swing.png",
+    "arm-line.png",
+    "arm-push.png",
+}  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 
 # Reads [[page, line, code], ...] and runs them in one namespace; errors name the page and its line.

@@ -30,6 +30,9 @@ CALLS, BLOCKS = 50, 40  # calls from Python against the compiled loop: steps in 
 TIMES_MUJOCO, TIMES_MUJOCO_AT_CORNERS, TIMES_MUJOCO_PILE, TIMES_BULLET = 4.0, 3.0, 1.0, 40.0
 MANY_TO_FEW = 2.5  # cost at 104 points to that at 8
 LONG_SECONDS = {"hrp2": 0.4, "human": 1.0}  # all points
+# What AMELIF took for 10 s with every point solved, on a notebook of 2008, table, box and grasp included; corners alone
+# are to be real time.
+PUBLISHED_S, REAL_TIME_S = {"hrp2": 92.0, "human": 300.0}, 10.0
 CALL_US = 3.0  # what world.step() adds to the compiled loop
 
 
@@ -237,6 +240,10 @@ def goals(rows: list[Row], long: dict[str, dict[str, float]], overhead_us: float
         robot, _, points = title.partition(", ")
         if robot in LONG_SECONDS and not points.startswith("8 "):
             at_most(f"10 s of {title}", seconds[OURS], LONG_SECONDS[robot], " s")
+        name, _, every_point = robot.partition(" ")
+        if name in PUBLISHED_S:
+            at_most(f"10 s of {title}, {'as published' if every_point else 'real time'}", seconds[OURS],
+                    PUBLISHED_S[name] if every_point else REAL_TIME_S, " s")  # fmt: skip
     if overhead_us is not None:
         at_most("a call of step() beyond the loop", overhead_us, CALL_US, " us")
     return met

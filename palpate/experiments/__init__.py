@@ -44,6 +44,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.friction_cones:run",
         "friction on a polygon against the exact cone: direction, drag, time",
     ),
+    "learn-by-touch": (
+        "palpate.experiments.learn_by_touch:run",
+        "a hand that only feels finds its way past an obstacle, and learns from trial to trial",
+    ),
     "sync-vs-async": (
         "palpate.experiments.sync_vs_async:run",
         "a wall in step with the servo against a slow one: lag, energy, stability",

@@ -75,8 +75,8 @@ def ways(scene: Scene, record: Path | None) -> dict[str, tuple[Motion, int]]:
         "1 push of 40 N, resume": (arm_resume.pushed(mode("resume"), 40.0, 0.2), 1),
         "1 push of 60 N, resume": (arm_resume.pushed(mode("resume"), 60.0, 0.25), 1),
         "1 push, blend": (move(mode("blend"), arm_blend.SECONDS, (blend,)), 1),
-        "2 pulls, 800 N/m": (move(pulled, arm_pull.SECONDS, arm_pull.pulls(), rise_N_s=AT_ONCE_N_S), 2),
-        "2 pulls, 200 N/m": (move(pulled, arm_pull.SECONDS, arm_pull.pulls(200.0), rise_N_s=AT_ONCE_N_S), 2),
+        "2 pulls, 800 N/m": (move(pulled, arm_pull.SECONDS, arm_pull.pulls(own=True), rise_N_s=AT_ONCE_N_S), 2),
+        "2 pulls, 200 N/m": (move(pulled, arm_pull.SECONDS, arm_pull.pulls(200.0, own=True), rise_N_s=AT_ONCE_N_S), 2),
         "led by hand, teach": (move(mode("teach"), lesson[-1].end_s, lesson), 1),
     }
 

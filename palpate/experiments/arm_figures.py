@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from palpate.dynamics.facade import forward_kinematics
+from palpate.dynamics.facade import forward_kinematics, jacobian
 from palpate.experiments.simulated import simulated_run
 from palpate.haptics.devices.scripted import Grasp, Push, Scripted
 from palpate.model.model import Model
@@ -31,6 +31,8 @@ CAPSULES = {
 }
 LINK2_RADIUS_M = CAPSULES["link 2"][3]
 PUSH_AT_M = (0.9 * CAPSULES["link 2"][2][0], 0.0, 0.0)  # on the axis of link 2: where the pushes of 5.4 act
+
+N_CM_PER_N_M = 100.0  # the papers print torques of the hand in N cm
 
 BAND_COLOURS = {"planned": "#dfe6ee", "push": "#f2b134", "pull": "#f2b134", "held": "#b7d7c1", "edited": "#b7d7c1"}
 BLUE, GREEN, RED, GREY = "#1f5fa8", "#2a8a4a", "#d9534f", "#555555"
@@ -98,6 +100,18 @@ class Motion:
         return np.linalg.norm(self.frames["hand_force"], axis=1)
 
     @property
+    def external_N_cm(self) -> np.ndarray:
+        """U_E = J^T c (n, nv): what the hand asks of the joints, in the unit of the paper's figures."""
+        external, frames = np.zeros_like(self.frames["v"]), self.frames
+        for n in np.flatnonzero(self.force_N > 0.0):
+            body = int(frames["hand_body"][n])
+            pose = frames["pose"][n, body]
+            at_body = rotation(pose[None, 3:])[0].T @ (frames["hand_point"][n] - pose[:3])
+            J = jacobian(self.model, frames["q"][n], body, at_body)
+            external[n] = J.T @ np.r_[frames["hand_torque"][n], frames["hand_force"][n]]
+        return N_CM_PER_N_M * external
+
+    @property
     def gaps(self) -> dict[str, np.ndarray]:
         """Clearance (n,) of each capsule to the obstacle [m]."""
         return {name: clearance(self.frames["pose"][:, self.model.body(body)], a, b, r)
@@ -146,14 +160,15 @@ def move(
 
 
 def edit_figure(motion: Motion, bands: Sequence[Band], nominal: np.ndarray | None = None, title: str = "") -> Figure:
-    """Angles, velocities, accelerations, the hand's force and clearances over steps, the arm from above, a time line.
+    """Angles, velocities, accelerations, the hand's force and torques, clearances, the arm from above, a time line.
 
     nominal  positions (n, 3) of the tool without the hand
     """
     figure = Figure(figsize=(13.0, 8.2), layout="constrained")
     grid = figure.add_gridspec(3, 3, height_ratios=(1.0, 1.0, 0.14))
     upper = [figure.add_subplot(grid[0, k]) for k in range(3)]
-    force, gap, above = (figure.add_subplot(grid[1, k]) for k in range(3))
+    lower = grid[1, :].subgridspec(1, 4, width_ratios=(1.0, 1.0, 1.0, 1.25))
+    force, torque, gap, above = (figure.add_subplot(lower[0, k]) for k in range(4))
     curves = (np.degrees(motion.frames["q"]), motion.frames["v"], motion.acceleration)
     labels = ("angle [deg]", "velocity [rad/s]", "acceleration [rad/s²]")
     for axes, values, label in zip(upper, curves, labels, strict=True):
@@ -161,8 +176,10 @@ def edit_figure(motion: Motion, bands: Sequence[Band], nominal: np.ndarray | Non
         axes.set(xlabel="step", ylabel=label)
     upper[0].legend([f"joint {j + 1}" for j in range(values.shape[1])], fontsize=7, ncols=2)
     draw_force(force, motion)
+    torque.plot(motion.steps, motion.external_N_cm, lw=1.2)
+    torque.set(xlabel="step", ylabel="torques of the hand on the joints [N cm]")
     draw_gaps(gap, motion)
-    for axes in (*upper, force, gap):
+    for axes in (*upper, force, torque, gap):
         shade(axes, bands)
         axes.set_xlim(0.0, motion.steps[-1])
         axes.grid(alpha=0.25)

@@ -138,6 +138,7 @@ def claim_paper(report: Report, scene: Scene, motion: Motion) -> None:
         off = np.abs(held(motion, step) - event.held).max() / np.abs(event.change).max()
         report.claim(f"tick, q'' held at step {step}: off the paper's scheme, share of the change", off, high=0.02)
     report.values["paper"] = {
+        "external_N_cm": [(100.0 * e.external).round(2).tolist() for e in events],
         "external_N_m": [e.external.round(4).tolist() for e in events],
         "change_rad_s2": [e.change.round(4).tolist() for e in events],
         "held_rad_s2": [e.held.round(4).tolist() for e in events],
@@ -181,6 +182,14 @@ def run(report: Report) -> None:
         report.claim(f"{pair[0]:g} N and {pair[1]:g} N: smallest clearance", other.clearance_m, low=0.0, unit="m")
         report.claim(f"{pair[0]:g} N and {pair[1]:g} N: wall reached", other.wall_step, high=MOST_STEPS, unit="steps")
 
+    torque, pushed = motion.external_N_cm, motion.force_N > 0.0
+    first_tick = int(np.argmax(pushed))
+    report.claim(
+        "pushing1 in the tick, U_E of joint 1 (reference -356.5)", torque[first_tick, 0], -357.0, -356.0, "N cm"
+    )
+    steps = set(np.floor(motion.steps[np.abs(torque).max(axis=1) > 0.0] + 1e-9).astype(int).tolist())
+    report.claim("steps with torques of the hand, other than 11 and 23, as the paper's figure shows them",
+                 len(steps - {FIRST_STEP, SECOND_STEP}), high=0)  # fmt: skip
     claim_paper(report, scene, motion)
     report.values |= {
         "smallest_clearances_m": {name: round(float(gap.min()), 5) for name, gap in motion.gaps.items()},

@@ -9,6 +9,7 @@ import numpy as np
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import FRAME, PULL, PUSH
 from palpate.haptics.devices.scripted import Grasp, Push, Scripted
+from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
 from palpate.runtime.describe import STIFFNESS_N_M, describe
 from palpate.runtime.loop import restart, simulate
@@ -24,7 +25,9 @@ def simulated_run(
 ) -> dict[str, np.ndarray]:
     """Histories (ticks, ...) of every field of the frame; the same bits every time, and the scene stays as it was."""
     hand, before = hand or Scripted(), scene.world.snapshot()
-    engine = Engine(scene.world, scene.plan, hand.spec, editing=scene.editing, parked=scene.spares, shared=False)
+    engine = Engine(
+        scene.world, scene.plan, hand.spec, editing=scene.editing, parked=scene.spares, shared=False, task=scene.task
+    )
     restart(engine.address)
     follower, messages = Follower(engine.frames), []
     writer = (
@@ -101,6 +104,7 @@ class _Script:
         return layout.pack(
             body=model.body(action.body), hold=PULL, at_body=action.at_body,
             target=self.hand.target(action, self.start, time_s),
-            stiffness_N_m=STIFFNESS_N_M if action.stiffness_N_m is None else action.stiffness_N_m,
             orientation=action.orientation or (0.0, 0.0, 0.0, 0.0), stiffness_Nm_rad=action.stiffness_Nm_rad,
+            damping_Nms_rad=action.damping_Nms_rad, **spring_fields(
+                STIFFNESS_N_M if action.stiffness_N_m is None else action.stiffness_N_m, action.damping_Ns_m),
         )  # fmt: skip

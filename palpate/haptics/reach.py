@@ -22,6 +22,7 @@ from palpate.haptics.reach_tables import (
     DEVICE_INERTIA,
     DEVICE_MASS,
     DT_S,
+    GIVEN_DAMPING,
     GRAB_M,
     MODE,
     MODES,
@@ -30,6 +31,7 @@ from palpate.haptics.reach_tables import (
     PASSIVITY,
     REAL_TIME,
     SCALE,
+    STIFFNESS,
     STIFFNESS_N_M,
     STIFFNESS_NM_RAD,
     TOOL_BODY,
@@ -40,6 +42,7 @@ from palpate.haptics.reach_tables import (
 from palpate.haptics.rendering.effects import Effect, Effects
 from palpate.haptics.rendering.facade import Rendering
 from palpate.haptics.rendering.surface import Surface
+from palpate.haptics.spring import PerAxis, per_axis
 from palpate.haptics.tank import open_tank
 from palpate.jit import Block
 from palpate.spatial.placement import Transform
@@ -57,8 +60,10 @@ class Reach:
     place     where the device's origin and axes are in the world; scale: metres of the world per metre of the device
     strength_N      the largest force on a body.  The hand feels it divided by the weight strength_N / (the device's
                     limit), at least 1: what hand and body get is equal and opposite but for this one factor
-    stiffness_N_m   of the spring that holds a body, on the body; stiffness_Nm_rad: of the one that turns it, None: 20
-                    for devices that sense orientation.  Light bodies are held more softly, as the step allows
+    stiffness_N_m   of the spring that holds a body, on the body: one number, or one for each world axis.  Light bodies
+                    are held more softly, as the step allows
+    damping_Ns_m    beside it, likewise; None: critical.  stiffness_Nm_rad: of the spring that turns the body, None: 20
+                    for devices that sense orientation
     radius_m  of the ball that touches; surface, surfaces: how bodies feel, on the hand; None lets it pass through
     effects   forces in free space; grab_m: how far from a surface the button still takes hold
     passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that
@@ -70,7 +75,8 @@ class Reach:
     place: Transform = field(default_factory=Transform)
     scale: float = 1.0
     strength_N: float = 60.0
-    stiffness_N_m: float = 800.0
+    stiffness_N_m: PerAxis = 800.0
+    damping_Ns_m: PerAxis | None = None
     stiffness_Nm_rad: float | None = None
     radius_m: float = 0.0
     surface: Surface = field(default_factory=Surface)
@@ -88,8 +94,11 @@ class Reach:
         for name, known in (("mode", MODES), ("passivity", PASSIVITIES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}; got {getattr(self, name)!r}")
-        for name in ("scale", "strength_N", "stiffness_N_m", "device_mass_kg", "device_damping_Ns_m",
-                     "device_inertia_kg_m2", "device_damping_Nms"):  # fmt: skip
+        per_axis(self.stiffness_N_m, "stiffness_N_m", "positive")
+        if self.damping_Ns_m is not None:
+            per_axis(self.damping_Ns_m, "damping_Ns_m", "positive")
+        for name in ("scale", "strength_N", "device_mass_kg", "device_damping_Ns_m", "device_inertia_kg_m2",
+                     "device_damping_Nms"):  # fmt: skip
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
         if (self.mode == "tool") != (self.tool is not None):
@@ -114,7 +123,10 @@ class Reaching:
             turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
         number, integer = np.zeros(17), np.zeros(12, dtype=np.int64)
         weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
-        number[[SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD]] = reach.scale, weight, reach.stiffness_N_m, turning
+        stiffness, vector = per_axis(reach.stiffness_N_m, "stiffness_N_m"), np.zeros((14, 3))
+        vector[STIFFNESS] = stiffness
+        vector[GIVEN_DAMPING] = 0.0 if reach.damping_Ns_m is None else reach.damping_Ns_m
+        number[[SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD]] = reach.scale, weight, stiffness.min(), turning
         number[[BODY_FORCE_N, GRAB_M]] = reach.strength_N, reach.grab_m
         number[DT_S] = world.dt
         number[[DEVICE_MASS, DAMPING]] = reach.device_mass_kg, reach.device_damping_Ns_m
@@ -132,7 +144,7 @@ class Reaching:
             proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
             frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
             frame_turn=np.array(reach.place.R.wxyz, dtype=float), number=number, integer=integer,
-            vector=np.zeros((12, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
+            vector=vector, turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
             guard_integer=self.guard.integer, guard_counts=self.guard.counts, absorbed=self.energy.absorbed,
             port_integer=in_tick.port.integer,
         )  # fmt: skip

@@ -46,6 +46,7 @@ from palpate.haptics.reach_tables import (
     DT_S,
     ENGAGE,
     FELT,
+    GIVEN_DAMPING,
     GRAB_M,
     HELD,
     HELD_TURN,
@@ -68,7 +69,7 @@ from palpate.haptics.reach_tables import (
     SENT,
     STARTED,
     STATUS,
-    STIFFNESS_N_M,
+    STIFFNESS,
     STIFFNESS_NM_RAD,
     SURFACES,
     TOOL,
@@ -198,10 +199,11 @@ def hold_body(m, w, s, a, e, dt, acting):
     target = add(get3(a.vector, HIP), get3(a.vector, OFFSET))
     sharpest, strength = (SHARPEST / dt) ** 2, a.number[BODY_FORCE_N]
     mass = effective_mass(point_mobility(m, w, link, p))
-    stiffness = a.number[STIFFNESS_N_M]
+    K = get3(a.vector, STIFFNESS)
     if mass > 0.0:
-        stiffness = min(stiffness, mass * sharpest)
-    force, capped = pull(stiffness, mass, strength / stiffness, target, get3(a.vector, HIP_VELOCITY), point, velocity)
+        K = (min(K[0], mass * sharpest), min(K[1], mass * sharpest), min(K[2], mass * sharpest))
+    moves, B = get3(a.vector, HIP_VELOCITY), get3(a.vector, GIVEN_DAMPING)
+    force, capped = pull(K, B, 1.0, mass, strength, target, moves, point, velocity, dt)
     a.integer[CAPPED] += capped
     force, _ = limit_norm(force, strength)
     torque = ZERO
@@ -212,7 +214,7 @@ def hold_body(m, w, s, a, e, dt, acting):
         inertia /= 1.0 + inertia / (weight * a.number[DEVICE_INERTIA])  # of the two against each other
         turning = min(a.number[STIFFNESS_NM_RAD], inertia * sharpest)
         relative = sub(spin, get3(a.vector, HIP_SPIN))
-        torque, _ = limit_norm(turn(turning, inertia, wanted, R, relative), strength * LEVER_M)
+        torque, _ = limit_norm(turn(turning, 0.0, inertia, wanted, R, relative, dt), strength * LEVER_M)
     if acting:
         push_body(s.wrenches, s.integer, body, lever, force, torque)
         give(e, COUPLING, (dot(force, velocity) + dot(torque, spin)) * dt)

@@ -30,6 +30,7 @@ HAND, HAND_TURN, COUPLING, SURFACES = range(len(DEVICE_PORTS))
 MODE, PASSIVITY, TOOL_BODY, REAL_TIME, DOING, ENGAGE, HELD, TOUCHED, STATUS, STARTED, CAPPED, NEW_LINK = range(12)
 # rows of ReachArrays.vector
 HIP, HIP_VELOCITY, HIP_SPIN, POINT, BODIES_FORCE, FELT, SENT, TORQUE_SENT, AT_BODY, OFFSET, LAST, PUSHING = range(12)
+STIFFNESS, GIVEN_DAMPING = 12, 13  # settings: of the holding spring, by world axis
 # places in ReachArrays.turn
 ORIENTATION, HELD_TURN, LAST_TURN = 0, 4, 8
 
@@ -51,7 +52,7 @@ class ReachArrays(NamedTuple):
     integer: Ints1  # settings MODE .. REAL_TIME; from the tick: DOING, and ENGAGE = 1 to begin again after a fault,
     # NEW_LINK = 1 to forget the energy of the one before; the
     # outcome: HELD body, TOUCHED body that can move, STATUS of the device, STARTED, CAPPED ticks
-    vector: Floats2  # (12, 3) HIP .. POINT [m, m/s, rad/s, m], BODIES_FORCE on bodies, FELT and SENT on the hand [N];
+    vector: Floats2  # (14, 3) HIP .. POINT [m, m/s, rad/s, m], BODIES_FORCE on bodies, FELT and SENT on the hand [N];
     # AT_BODY the held or touched point in body axes, OFFSET of the held point from the hand; LAST reading in the
     # device's frame; PUSHING on the TOUCHED body [N]
     turn: Floats1  # (12,) ORIENTATION of the hand, HELD_TURN of the body in it, LAST_TURN: device frame

@@ -20,6 +20,7 @@ def typescript() -> str:
         _constant("LATENESS_EDGES_US", list(frame.LATENESS_EDGES_US)),
         _constant("STATES", {"PAUSED": frame.PAUSED, "RUNNING": frame.RUNNING, "FAULT": frame.FAULT}),
         _constant("EVENT_KINDS", list(EVENT_KINDS)),
+        _constant("CONTACT_MODES", list(frame.CONTACT_MODES)),
         "",
         "/** One field of a message: all int64 fields come first, then all float64 fields, each in this order. */",
         "export interface Field {",

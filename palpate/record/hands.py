@@ -129,14 +129,14 @@ def read_hands(path: str | Path) -> Hands:
         raise RecordError(f"there is no file {path}") from None
     notes = [line[1:].strip() for line in lines if line.startswith("#")]
     table = list(csv.reader(line for line in lines if line and not line.startswith("#")))
-    if not table or table[0] != columns():
+    if not table or table[0] != columns()[: len(table[0])] or "energy_J" not in table[0]:
         raise RecordError(f"{path} is not a file of hands: its first line must be {','.join(columns()[:5])},...")
     also = next((tuple(n.partition(": ")[2].split(", ")) for n in notes if n.startswith("also changed")), ())
     rows: list[tuple[int, int, bool, str, np.ndarray]] = []
     for number, row in enumerate(table[1:], 2):
         try:
             tick, hand, anew = (int(x) for x in row[:3])
-            values = iter(row[len(FIRST) :])
+            values = iter(row[len(FIRST) :] + ["0"] * (len(columns()) - len(table[0])))  # fields of later versions
             fields = {f.name: [_number(next(values), f.kind) for _ in range(MESSAGE.length[f.name])] for f in OTHERS}
             message = MESSAGE.pack(hand=hand, **{n: v if len(v) > 1 else v[0] for n, v in fields.items()})
         except (ValueError, StopIteration):

@@ -12,6 +12,7 @@ DERIVED = (
     "lateness",
     "parked",
     "contact_body",
+    "contact_mode",
     "contact_point",
     "contact_force",
 )  # long, or follow from the rest

@@ -30,9 +30,12 @@ from palpate.record.container import (
 )
 from palpate.record.wire import FrameCodec
 from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
+from palpate.scenes.task import Trial, trials_of
 
 CHUNKS_KEPT = 8  # decoded chunks in memory
 READS = ("1", FORMAT)  # formats of the file
+# What a message was before fields were added to its end, by its words now.
+OLDER = {Layout(HAND).words: Layout(HAND[: 1 + [f.name for f in HAND].index("energy_J")])}
 
 
 class Frames(NamedTuple):
@@ -200,6 +203,17 @@ class Recording:
             meshes.append(found[name].data)
         return meshes
 
+    @property
+    def trials(self) -> list[Trial]:
+        """Of the scene's task, as the frames have them; none if it has none, or the recording is of before."""
+        names = ("task_trial", "task_state", "task_time_s", "task_path_m", "task_peak_N", "task_collisions")
+        if not set(names) <= set(self.layout.offset):
+            return []
+        kinds = {f.name: np.float64 if f.kind == "f" else np.int64 for f in self.layout.fields}
+        columns = {name: [block.words[:, self.layout.offset[name]] for block in self.blocks()] for name in names}
+        return trials_of({name: np.concatenate([np.zeros(0, dtype=np.int64), *parts]).view(kinds[name])
+                          for name, parts in columns.items()})  # fmt: skip
+
     def _places(self, channel: int) -> list[int]:
         """The file's chunks that hold messages of a channel, or may, having no index."""
         found = self._contents
@@ -223,7 +237,11 @@ class Recording:
         for place in self._places(channel) if channel >= 0 else ():
             with contextlib.suppress(RecordError):
                 parts.append(self._decoded(self.raw(place), channel, codec).words)
-        return np.concatenate(parts)
+        found = np.concatenate(parts)
+        if not len(found) and (older := OLDER.get(layout.words)) is not None:
+            before = self._others(topic, older)  # later fields come last, and were zero
+            found = np.pad(before, ((0, 0), (0, layout.words - older.words)))
+        return found
 
     # ---- frames
 

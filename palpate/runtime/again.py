@@ -26,7 +26,7 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
     """
     hands, before = hands if isinstance(hands, tuple) else read_hands(hands), scene.world.snapshot()
     engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing, parked=scene.spares,
-                    shared=False)  # fmt: skip
+                    shared=False, task=scene.task)  # fmt: skip
     try:
         ticks = hands.ticks if seconds is None else round(seconds * engine.rate_hz)
         return _run(scene, engine, hands, ticks)

@@ -99,6 +99,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "edit_modes": list(MODES) if engine.guiding else [],
         "tool": scene.editing.tool,
         "obstacles": list(scene.obstacles),
+        "task": scene.task.describe() if scene.task else None,
         "loose": {kind: list(names) for kind, names in scene.loose.items()},
         "scenes": [{"name": name, "about": about} for name, (_, about) in sorted(everything(SCENES, "scenes").items())],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},

@@ -95,7 +95,9 @@ class SimulatedLink:
             Reaching(mirrored.world, device.spec, device.in_tick, reach, real_time=False)  # type: ignore[attr-defined]
             for device, reach in devices
         ]
-        self.server = Engine(scene.world, scene.plan, spec, editing=scene.editing, parked=scene.spares, shared=False)
+        self.server = Engine(
+            scene.world, scene.plan, spec, editing=scene.editing, parked=scene.spares, shared=False, task=scene.task
+        )
         self.hand = Engine(mirrored.world, None, spec, devices=self.reaching, shared=False)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)
         self.mirroring = Mirroring(mirrored, self.hand, PUBLIC_KEY, None, estimate, there, back, start_ns=0)

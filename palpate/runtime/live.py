@@ -245,18 +245,19 @@ def _decline(page: Child, request: dict[str, Any]) -> None:
 def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say) -> int:
     """Show a recording on the same page; returns an exit code."""
     from palpate.record.reader import Recording
-    from palpate.runtime.player import Player
+    from palpate.runtime.player import Player, shown_layout
 
     with Recording(file) as recording, tempfile.TemporaryDirectory(prefix="palpate-meshes-") as folder:
         meshes = [Path(folder, f"{number}.mesh") for number in range(len(recording.meshes))]
         for path, mesh in zip(meshes, recording.meshes, strict=True):
             path.write_bytes(mesh)
-        frames = Ring.create(256, recording.layout.words)
+        layout = shown_layout(recording)
+        frames = Ring.create(256, layout.words)
         hands, events = Ring.create(16, Layout(HAND).words), Ring.create(64, Layout(EVENT).words)
         fds = {"frame_fd": frames.fd, "hand_fd": hands.fd, "event_fd": events.fd}
         with Player(recording, frames, events):
-            orders = fds | {"host": "127.0.0.1", "port": port, "hello": recording.replay_hello(),
-                            "meshes": list(map(str, meshes))}  # fmt: skip
+            hello = recording.replay_hello() | {"frame": layout.describe()}
+            orders = fds | {"host": "127.0.0.1", "port": port, "hello": hello, "meshes": list(map(str, meshes))}
             page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)

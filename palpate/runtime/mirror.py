@@ -7,6 +7,7 @@ import socket
 
 import numpy as np
 
+from palpate.haptics.reach_tables import GIVEN_DAMPING, STIFFNESS
 from palpate.jit import Block
 from palpate.link.clock import open_clock
 from palpate.link.estimate import open_estimate
@@ -52,6 +53,9 @@ class Mirroring:
         holds: bool = True,
         round_trips: int = 0,
     ) -> None:
+        for each in engine.devices:
+            if np.ptp(each.arrays.vector[STIFFNESS]) > 0.0 or each.arrays.vector[GIVEN_DAMPING].any():
+                raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
         model, zeros = scene.model, np.zeros
         nq, nv = model.nq, model.nv
         words, query = zeros(LARGEST_WORDS, dtype=np.int64), zeros(LARGEST_WORDS, dtype=np.int64)

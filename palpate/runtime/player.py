@@ -23,6 +23,16 @@ IDLE_S = 0.02  # how often a paused frame is repeated
 SLOWEST, FASTEST = 0.01, 100.0
 
 
+def shown_layout(recording: Recording) -> Layout:
+    """Of the frames that a page gets: today's; fields that a recording of before has not are zero."""
+    then, now = recording.layout, Layout(FRAME, **recording.layout.sizes)
+    known = {f.name: (f.kind, now.shape[f.name]) for f in now.fields}
+    if any(known.get(f.name) != (f.kind, then.shape[f.name]) for f in then.fields) or "state" not in then.offset:
+        raise RecordError(f"{recording.path} is of palpate {recording.hello.get('palpate', '?')}, whose frames "
+                          f"this version cannot show; `palpate export` reads it all the same")  # fmt: skip
+    return now
+
+
 class Player:
     """A thread that plays: `with Player(recording, frames, events): ...`.
 
@@ -37,18 +47,18 @@ class Player:
     ) -> None:  # fmt: skip
         if recording.count == 0:
             raise RecordError(f"{recording.path} holds no frames")
-        if recording.layout.describe() != Layout(FRAME, **recording.layout.sizes).describe():
-            raise RecordError(f"{recording.path} is of palpate {recording.hello.get('palpate', '?')}, whose frames "
-                              f"this version cannot show; `palpate export` reads it all the same")  # fmt: skip
-        if frames.words != recording.layout.words:
-            raise RecordError(f"{recording.path} has frames of {recording.layout.words} words, "
+        self.layout = shown_layout(recording)
+        if frames.words != self.layout.words:
+            raise RecordError(f"{recording.path} has frames of {self.layout.words} words, "
                               f"the ring has {frames.words}")  # fmt: skip
         self.recording, self.frames, self.loop = recording, frames, loop
+        self._to = np.concatenate([np.arange(self.layout.length[f.name]) + self.layout.offset[f.name]
+                                   for kind in "if" for f in recording.layout.fields if f.kind == kind])  # fmt: skip
         self.playing, self.speed = playing, 1.0
         self.index = 0  # the frame that is shown
         self.position_s = 0.0  # in the recording; between the times of frames while playing
         self.fault: str | None = None  # why it stopped, if the file is damaged
-        self._state, self._speed = recording.layout.offset["state"], recording.layout.offset["speed"]
+        self._state, self._speed = self.layout.offset["state"], self.layout.offset["speed"]
         self._events, self._event = Follower(events), Layout(EVENT)
         self._clock, self._now, self._written_s = clock, 0.0, -math.inf
         self._ended = threading.Event()
@@ -128,7 +138,8 @@ class Player:
         if first > last:
             return
         for index in range(max(first, last - self.frames.slots // 2), last + 1):
-            words: np.ndarray = self.recording.frame(index).copy()
+            words = np.zeros(self.layout.words, dtype=np.int64)
+            words[self._to] = self.recording.frame(index)
             words[self._state] = RUNNING if self.playing else PAUSED
             words.view(np.float64)[self._speed] = self.speed  # of the replay, as the page asked for it
             self.frames.write(words)

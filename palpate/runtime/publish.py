@@ -4,24 +4,32 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 """
 
 from palpate.contact.assemble import tangents
+from palpate.contact.mode import mode_of
 from palpate.contact.rows import N_CONTACTS, N_ROWS, RELATIVE
 from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
-from palpate.frame import HANDS
+from palpate.frame import HANDS, UNKNOWN
 from palpate.haptics.reach_tables import AGE_S, BODIES_FORCE, HELD, HIP, POINT, SENT, TORQUE_SENT, load_head
 from palpate.haptics.tank import GRANTED
 from palpate.jit import kernel
 from palpate.runtime.ring_kernels import begin_write, end_write
 from palpate.runtime.state import (
+    DISTANCE_M,
     DT_S,
     EDIT_MODE,
     EDIT_STAGE,
     FRICTION_TIMES,
     GRAVITY_TIMES,
+    PATH_M,
+    PEAK_N,
+    SCORE_TIME_S,
     SPEED,
     STATE,
+    TASK_COLLISIONS,
+    TASK_STATE,
+    TASK_TRIAL,
     TICK,
     TICK_US,
     TIME_S,
@@ -77,6 +85,10 @@ def publish(m, w, s, o, now_ns):
         floats[at + o.hand_age_s + k] = 1e-9 * (now_ns - s.hand[message + o.sent_ns]) if held else 0.0
     put_contacts(s, o, words, floats, at)
     put_words(words, at + o.parked, s.parked)
+    words[at + o.task_trial], words[at + o.task_state] = s.task_integer[TASK_TRIAL], s.task_integer[TASK_STATE]
+    words[at + o.task_collisions] = s.task_integer[TASK_COLLISIONS]
+    floats[at + o.task_time_s], floats[at + o.task_path_m] = s.task_number[SCORE_TIME_S], s.task_number[PATH_M]
+    floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_number[PEAK_N], s.task_number[DISTANCE_M]
     floats[at + o.granted_J] = s.tank_energy[GRANTED]
     for k in range(s.devices.shape[0]):
         put_device(s, o, k, words, floats, at)
@@ -102,7 +114,7 @@ def parked_energy(m, w, s):
 
 @kernel
 def put_contacts(s, o, words, floats, at):
-    """Who touched whom in the tick before, where and how hard, as far as there is room."""
+    """Who touched whom in the tick before, where, how hard and what they did, as far as there is room."""
     _, _, g, c, r, _ = load_world(s.world)
     room = (o.contact_force - o.contact_point) // 3
     for i in range(room):
@@ -115,6 +127,7 @@ def put_contacts(s, o, words, floats, at):
             point, force = get3(c.point, i), scale(1.0 / s.number[DT_S], impulse)
         words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
         words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
+        words[at + o.contact_mode + i] = mode_of(c, r, i) if there else UNKNOWN
         put_part(floats, at + o.contact_point + 3 * i, point)
         put_part(floats, at + o.contact_force + 3 * i, force)
 

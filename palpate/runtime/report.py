@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from palpate.frame import LATENESS_EDGES_US
+from palpate.frame import COUNTERS, LATENESS_EDGES_US
+from palpate.haptics.devices.mailbox import Mailbox
+from palpate.haptics.devices.protocol import Device
 
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import DeviceReport
@@ -24,6 +26,11 @@ class SessionReport:
     lateness: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     devices: list[DeviceReport] = field(default_factory=list)
+
+    def note(self, counters: list[int], lateness: list[int], devices: list[DeviceReport]) -> None:
+        """As they are now."""
+        self.counters, self.lateness = dict(zip(COUNTERS, counters, strict=True)), lateness
+        self.devices = devices
 
     @property
     def rate_hz(self) -> float:
@@ -47,3 +54,12 @@ class SessionReport:
                 f"{began}"
                 f"{'' if self.fifo else ' (without SCHED_FIFO)'}"
                 f"{''.join(f'; {device}' for device in self.devices)}")  # fmt: skip
+
+
+def why_no_force(device: Device, fault: str, mailbox: Mailbox | None) -> str:
+    """What to say of a device whose guard has a fault; a mailbox knows more than its LOST."""
+    told = ": " + mailbox.reason() if mailbox is not None and mailbox.reason() else ""
+    ended = mailbox is not None and mailbox.error  # its thread does not come back
+    return (
+        f"no more force on {device.spec.name}: {fault}{told}; a {'new session' if ended else 'reset'} engages it again"
+    )

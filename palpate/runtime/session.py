@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.frame import COUNTERS, FAULT, HANDS, PAUSE, PLAY, RESET, STEP
-from palpate.haptics.devices.mailbox import Mailbox
+from palpate.frame import FAULT, HANDS, PAUSE, PLAY, RESET, STEP
+from palpate.haptics.devices.mailbox import Mailbox, take_force_away
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach_tables import REAL_TIME
+from palpate.haptics.spring import PerAxis, spring_fields
 from palpate.jit import warm
 from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
@@ -30,7 +31,9 @@ from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.meshes import MeshFiles
 from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark, why_it_ended
 from palpate.runtime.report import SessionReport as SessionReport
+from palpate.runtime.report import why_no_force
 from palpate.runtime.state import HEARTBEAT_NS, NEXT_EVENT, SPIN_NS, STATE, STOP, WATCHDOG, Engine
+from palpate.runtime.trials import Trials
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 
@@ -84,11 +87,12 @@ class Session:
         self.reaching = [self._reaching(device, reach) for device, reach in devices]
         self.engine = Engine(
             scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing,
-            parked=scene.spares, shared=shared or page or record is not None,
+            parked=scene.spares, shared=shared or page or record is not None, task=scene.task,
         )  # fmt: skip
         self._hands_in, self._events_in = self.engine.hands, self.engine.events
         self.edit = Edits(scene, self.engine, self._event, lambda number: self._is_pending(number))
         self.meshes = MeshFiles(scene.model)  # for page and recorder
+        self.trials = Trials()  # of the scene's task
         self.report = SessionReport()
         self._want_page, self._record, self._where = page, record, (host, port, certificate, token)
         self.may_leave, self.leaving = may_leave, threading.Event()
@@ -166,7 +170,7 @@ class Session:
             self.scene.world.in_session = False
         for mailbox in self._mailboxes:
             mailbox.stop()
-        self._take_force_away()
+        take_force_away(self._devices, self._mailboxes)
         self._note_report()
         if self.recorder is not None:
             try:
@@ -202,6 +206,7 @@ class Session:
         while done < ticks and (new := simulate(self.engine.address, min(BATCH, ticks - done), nobody)):
             done += new
             self.edit.collect()
+            self.trials.collect(self)
         if done < ticks:
             self._note(f"the world stopped: {self.scene.world.fault}")
         self._note_report()
@@ -282,17 +287,20 @@ class Session:
         body: str,
         at_body: Any,
         target: Any,
-        stiffness_N_m: float = STIFFNESS_N_M,
+        stiffness_N_m: PerAxis = STIFFNESS_N_M,
         orientation: Rotation | None = None,
         stiffness_Nm_rad: float = STIFFNESS_NM_RAD,
         hand: int = 0,
+        damping_Ns_m: PerAxis | None = None,
     ) -> None:
         """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go.
 
         at_body [m] in body axes, target [m] in the world; with an orientation the body is turned to it as well.
+        Stiffness and damping are one number, or one for each world axis; damping None: critical.
         hand: 0 or 1, each holds one body
         """
-        self._hand(hand, body=self.scene.model.body(body), at_body=at_body, target=target, stiffness_N_m=stiffness_N_m,
+        self._hand(hand, body=self.scene.model.body(body), at_body=at_body, target=target,
+                   **spring_fields(stiffness_N_m, damping_Ns_m),
                    orientation=orientation.wxyz if orientation else (0, 0, 0, 0),
                    stiffness_Nm_rad=stiffness_Nm_rad if orientation else 0.0)  # fmt: skip
 
@@ -341,8 +349,9 @@ class Session:
                 control[WATCHDOG] += 1
             silent = since > SILENT_S * 1e9
             if silent:
-                self._take_force_away()
+                take_force_away(self._devices, self._mailboxes)
             self._note_faults()
+            self.trials.collect(self)
             self.edit.collect()
             fault = bool(self.engine.servo.integer[STATE] == FAULT)
             if fault and not stopped:
@@ -367,28 +376,13 @@ class Session:
                            f"recorded (`palpate recover {self._record}` reads what it left)")  # fmt: skip
                 self.recorder = None
 
-    def _take_force_away(self) -> None:
-        """From outside the loop, which is silent or has ended.
-
-        Not of a device in a mailbox: its own thread passes no force on that is older than SILENT_S, nor at its end, and
-        nobody else may call it.
-        """
-        for device in self._devices:
-            if any(box.device is device for box in self._mailboxes):
-                continue
-            with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
-                device.write(np.zeros(6))
-
     def _note_faults(self) -> None:
         """Say once why a device has no force; a mailbox knows more than its LOST."""
         for k, (device, reaching) in enumerate(zip(self._devices, self.reaching, strict=True)):
             fault = reaching.fault
             if fault and not self._faults[k]:
                 box = next((box for box in self._mailboxes if box.device is device), None)
-                told = ": " + box.reason() if box is not None and box.reason() else ""
-                ended = box is not None and box.error  # a mailbox's thread that failed does not come back
-                cure = "a new session" if ended else "a reset"
-                self._note(f"no more force on {device.spec.name}: {fault}{told}; {cure} engages it again")
+                self._note(why_no_force(device, fault, box))
             self._faults[k] = bool(fault)
 
     def _note(self, text: str) -> None:
@@ -397,8 +391,5 @@ class Session:
 
     def _note_report(self) -> None:
         servo = self.engine.servo
-        if self._began:
-            self.report.seconds = time.monotonic() - self._began
-        self.report.counters = dict(zip(COUNTERS, servo.counters.tolist(), strict=True))
-        self.report.lateness = servo.lateness.tolist()
-        self.report.devices = [each.report() for each in self.reaching]
+        self.report.seconds = time.monotonic() - self._began if self._began else self.report.seconds
+        self.report.note(servo.counters.tolist(), servo.lateness.tolist(), [each.report() for each in self.reaching])

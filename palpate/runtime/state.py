@@ -20,6 +20,7 @@ from palpate.jit import Block, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 from palpate.runtime.ring import Ring
 from palpate.runtime.start import Start
+from palpate.scenes.task import Task
 from palpate.world.build import placeable, pushed_links
 from palpate.world.modules import why_not_compiled
 from palpate.world.world import World
@@ -37,6 +38,9 @@ TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S,
 GRAVITY_TIMES, FRICTION_TIMES = range(10, 12)  # times the scene's own
 # rows of Servo.integer
 TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, FAULT_AT, LINKED, SPENDING, EDIT_MODE, EDIT_STAGE = range(10)
+# rows of Servo.task_number and .task_integer (score.py)
+TARGET_M, TASK_LAST_M, TASK_RADIUS_M, SCORE_TIME_S, PATH_M, PEAK_N, DISTANCE_M = 0, 3, 6, 7, 8, 9, 10
+TASK_BODY, TASK_STATE, TASK_TRIAL, TASK_COLLISIONS, TASK_APART = range(5)
 # words of Servo.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 
@@ -93,6 +97,9 @@ class Servo(NamedTuple):
     message: Ints1  # a HAND message being taken
     event: Ints1  # the EVENT being taken, and
     event_f: Floats1  # the same words as floats
+    task_number: Floats1  # (11,) TARGET_M, ...
+    task_integer: Ints1  # (5,) TASK_BODY, 0: there is no task
+    task_obstacle: Ints1  # (n_bodies,) 1: one of the task's obstacles
     tank: int  # address of the energy of a hand across a link (haptics/tank.py), and
     tank_energy: Floats1  # its first part
     reach: int  # address of the routine that a device's tick is, and
@@ -120,6 +127,10 @@ class Offsets(NamedTuple):
     contacts: int
     contact_body: int
     parked: int
+    contact_mode: int
+    task_trial: int
+    task_state: int
+    task_collisions: int
     device_held: int
     device_state: int
     device_buttons: int
@@ -150,6 +161,10 @@ class Offsets(NamedTuple):
     device_energy: int
     contact_point: int
     contact_force: int
+    task_time_s: int
+    task_path_m: int
+    task_peak_N: int
+    task_distance_m: int
     residual: int
     energy: int
     sent_ns: int
@@ -167,6 +182,9 @@ class Offsets(NamedTuple):
     force: int
     normal: int
     energy_J: int
+    stiffer_N_m: int
+    damping_Ns_m: int
+    damping_Nms_rad: int
     kind: int
     event_body: int
     value: int
@@ -190,11 +208,14 @@ class Engine:
         editing: Editing | None = None,
         parked: Sequence[str] = (),
         shared: bool = True,
+        task: Task | None = None,
     ) -> None:
         """
         parked  bodies that wait to be added, beside those that the world has parked
         shared  other processes will read frames and write hands and events
+        task    what is scored
         """
+        self.task = task
         refusal = why_not_compiled(world)
         if refusal is not None:
             raise ValueError(refusal)
@@ -273,6 +294,7 @@ class Engine:
             hand_lever=zeros((HANDS, 3)), hand_velocity=zeros((HANDS, 3)), stored_J=zeros(HANDS), pushed=state.pushed,
             hand=hand, hand_f=hand.view(np.float64), message=zeros(self.hand_layout.words, dtype=np.int64),
             event=event, event_f=event.view(np.float64),
+            **self._task(),
             tank=self._tank.address, tank_energy=self._tank.parts[0].energy,
             reach=reach_address() if self.devices else 0,
             devices=np.array([each.address for each in self.devices], dtype=np.int64),
@@ -280,6 +302,15 @@ class Engine:
             frames=self.frames.memory, frames_f=self.frames.memory.view(np.float64),
             hands=self.hands.memory, events=self.events.memory,
         )  # fmt: skip
+
+    def _task(self) -> dict[str, np.ndarray]:
+        number, integer = np.zeros(11), np.zeros(5, dtype=np.int64)
+        obstacle = np.zeros(self.model.n_bodies, dtype=np.int64)
+        if self.task is not None:
+            integer[TASK_BODY] = self.model.body(self.task.body)
+            number[TARGET_M : TARGET_M + 3], number[TASK_RADIUS_M] = self.task.target_m, self.task.radius_m
+            obstacle[[self.model.body(name) for name in self.task.obstacles]] = 1
+        return {"task_number": number, "task_integer": integer, "task_obstacle": obstacle}
 
     def close(self) -> None:
         """Let go of the shared memory, and give the world its own gravity and friction back, which a page may have

@@ -33,6 +33,7 @@ from palpate.haptics.tank import absorb, empty, grant, keep_passive, load_tank, 
 from palpate.jit import kernel
 from palpate.jit.routines import call_routine
 from palpate.runtime.publish import publish
+from palpate.runtime.score import keep_score, restart_score
 from palpate.runtime.start import restore
 from palpate.runtime.state import (
     CREDIT,
@@ -81,6 +82,7 @@ def reset(m, s):
     s.hand_force[:, :] = 0.0
     s.hand_torque[:, :] = 0.0
     s.stored_J[:] = 0.0
+    restart_score(s)
     if s.guide != 0:
         restart_guide(load_guide(s.guide)[2])
     begin_step(s.world)  # a hand feels the articulated inertias of the tick before: there is none, so make them now
@@ -140,7 +142,11 @@ def smoothed_target(s, o, k):
 
 @kernel
 def stiffness_of(s, o, k):
-    return min(max(s.hand_f[k * s.message.shape[0] + o.stiffness_N_m], 0.0), STIFFEST_N_M)
+    """Of hand k's spring on each world axis."""
+    at = k * s.message.shape[0]
+    all_axes, more = s.hand_f[at + o.stiffness_N_m], part3(s.hand_f, at + o.stiffer_N_m)
+    return (min(max(all_axes + more[0], 0.0), STIFFEST_N_M), min(max(all_axes + more[1], 0.0), STIFFEST_N_M),
+            min(max(all_axes + more[2], 0.0), STIFFEST_N_M))  # fmt: skip
 
 
 @kernel
@@ -153,8 +159,8 @@ def hold_body(m, w, s, o, k, body):
     stiffness, ratio = stiffness_of(s, o, k), s.hand_f[at + o.damping]
     ratio = min(max(ratio, 0.0), MOST_DAMPING) if ratio != 0.0 else 1.0
     mass = effective_mass(point_mobility(m, w, link, p))
-    cap = s.number[FORCE_LIMIT_N] / max(stiffness, 1.0)
-    force, capped = pull(stiffness, ratio * ratio * mass, cap, target, moves, point, velocity)
+    given, most = part3(s.hand_f, at + o.damping_Ns_m), s.number[FORCE_LIMIT_N]
+    force, capped = pull(stiffness, given, ratio, mass, most, target, moves, point, velocity, dt)
     if s.hand[at + o.hold] == PUSH:
         force, target = part3(s.hand_f, at + o.force), point
     force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
@@ -188,8 +194,10 @@ def press_body(m, w, s, o, k, body):
         lever, p, point = add(lever, along), add(p, along), add(point, along)
         velocity = add(velocity, cross(omega, along))
         mass, closing = effective_mass(point_mobility(m, w, link, p)), dot(normal, sub(velocity, moves))
+        K = stiffness_of(s, o, k)
+        along_normal = K[0] * normal[0] ** 2 + K[1] * normal[1] ** 2 + K[2] * normal[2] ** 2
         size, clamped, limited = press(
-            stiffness_of(s, o, k), mass, depth, closing, math.sqrt(dot(last, last)), s.number[FORCE_LIMIT_N],
+            along_normal, mass, depth, closing, math.sqrt(dot(last, last)), s.number[FORCE_LIMIT_N],
             s.number[RISE_N_S] * dt, s.stored_J[k], dt,
         )  # fmt: skip
         force = scale(-size, normal)
@@ -245,8 +253,8 @@ def hand_torque(m, w, s, o, at, body, link):
         return ZERO
     inertia = effective_mass(turn_mobility(m, w, link))
     R, _ = body_frame(m, w, body)
-    torque, _ = limit_norm(turn(stiffness, inertia, x, R, get3(w.V, link)), s.number[FORCE_LIMIT_N] * LEVER_M)
-    return torque
+    torque = turn(stiffness, s.hand_f[at + o.damping_Nms_rad], inertia, x, R, get3(w.V, link), s.number[DT_S])
+    return limit_norm(torque, s.number[FORCE_LIMIT_N] * LEVER_M)[0]
 
 
 @kernel
@@ -304,6 +312,8 @@ def tick(m, w, s, o, now_ns, moving):
     touching = hands(m, w, s, o, now_ns, moving) or touching
     if s.guide != 0:
         guide_joints(s, moving, touching)
+    if moving:
+        keep_score(m, w, s, touching)
     publish(m, w, s, o, now_ns)
     if moving:
         if end_step(s.world):

@@ -17,7 +17,9 @@ SCENES: Registry = {
     "hrp2": ("palpate.scenes.standing:hrp2_standing", "HRP-2 stands on soles of 32 points; push it and it recovers"),
     "human": ("palpate.scenes.standing:human_standing", "a person of 75 kg stands on soles of 104 points"),
     "incline": ("palpate.scenes.blocks:incline", "a box on a slope, held by friction until you push"),
+    "inspection": ("palpate.scenes.past:inspection", "lead a PUMA's tool behind a pillar; the score is kept"),
     "stack": ("palpate.scenes.blocks:stack", "five boxes on each other"),
     "tippe-top": ("palpate.scenes.spinning:tippe_top", "a ball with its weight off the middle spins and turns over"),
+    "training": ("palpate.scenes.past:training", "bring a puck round a bar to a target, again and again"),
     "top": ("palpate.scenes.spinning:spinning_top", "a top on a pivot circles slowly"),
 }

@@ -9,6 +9,7 @@ import numpy as np
 from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan
 from palpate.model.model import Model
+from palpate.scenes.task import Task
 from palpate.world.world import World
 
 PARKED_M = -100.0  # height at which obstacles wait that are not needed; shown nowhere
@@ -33,6 +34,7 @@ class Scene:
     obstacles: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    task: Task | None = None  # something to learn in it
 
     @property
     def model(self) -> Model:

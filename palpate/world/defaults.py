@@ -14,14 +14,17 @@ import numpy as np
 from palpate.collision.contacts import CANDIDATES, COUNT, LOST
 from palpate.collision.facade import Collider, ContactPoint
 from palpate.contact.facade import SolveReport, solve_contacts
+from palpate.contact.mode import SLIPS_M_S
 from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_CONTACTS, N_ROWS
 from palpate.dynamics import facade
+from palpate.frame import CONTACT_MODES
 from palpate.model.model import Floats
 from palpate.world import module_entries as entries
 from palpate.world.blows import ROUNDS
 from palpate.world.build import Options, default_capacity
+from palpate.world.mode_entries import contact_mode_entry
 from palpate.world.modules import Answer, Dynamics, Modules, Stepped
-from palpate.world.reading import STILL_RAD_S, fault_of, frames_of
+from palpate.world.reading import fault_of, frames_of
 from palpate.world.state import FAULT, FAULT_AT, TICK, TIME_S, VELOCITY_FAULT, WRENCHES
 from palpate.world.views import Contact, StepReport, WorldError
 
@@ -279,9 +282,9 @@ def _contact(c: ContactPoint, u: Floats, answer: Answer, i: int, dt: float) -> C
     across = np.cross(normal, (0.0, 0.0, 1.0) if abs(normal[2]) < 0.9 else (1.0, 0.0, 0.0))
     turn = u[:3] - (u[:3] @ normal) * normal
     speed = float(np.linalg.norm(slip))
-    full = answer.mu is None or i >= len(answer.mu) or size >= answer.mu[i] * n * (1.0 - 1e-9)
-    mode = "open" if n <= 0.0 else "slide" if full and speed > (SLIDES_M_S if answer.mu is None else 1e-9) else (
-        "roll" if float(np.linalg.norm(turn)) > STILL_RAD_S else "stick")  # fmt: skip
+    # without a coefficient any friction may be all there is, and only a visible slip is one
+    mu, least = (0.0, SLIDES_M_S) if answer.mu is None else (answer.mu[i] if i < len(answer.mu) else 0.0, SLIPS_M_S)
+    mode = CONTACT_MODES[contact_mode_entry(n, size, float(mu), speed, least, float(np.linalg.norm(turn)))]
     tangent = friction / size if size > 0.0 else across / np.linalg.norm(across)
     return Contact(c.body_a, c.body_b, np.array(c.point), normal.copy(), tangent, float(c.gap), impulse / dt, mode)
 

@@ -20,27 +20,29 @@ from palpate.contact.rows import (
     Rows,
 )  # fmt: skip
 from palpate.dynamics.facade import Energy
+from palpate.frame import CONTACT_MODES
 from palpate.model.model import Floats, Model
 from palpate.world.build import Arrays
+from palpate.world.mode_entries import modes_entry
 from palpate.world.state import DT_S, FAULT, FAULT_AT, FRICTION_FAULT, LEDGER, TIME_S, VELOCITY_FAULT, State
 from palpate.world.views import Contact, Ledger, StepReport
-
-STILL_RAD_S = 1e-3  # a sticking contact whose bodies turn faster against each other rolls
 
 
 def contacts_of(model: Model, arrays: Arrays) -> list[Contact]:
     """Contacts of the last step, with its forces."""
     a, r, names, g = arrays.contacts, arrays.rows, model.body_names, arrays.shapes.geometry
     dt = float(arrays.state.number[DT_S])
+    modes = np.empty(int(r.integer[N_CONTACTS]), dtype=np.int64)
+    modes_entry(arrays.block.address, modes)
     found = []
-    for i in range(r.integer[N_CONTACTS]):
+    for i, mode in enumerate(modes):
         normal, t1, t2 = frames_of(r, i, i + 1)[0]
         friction = r.lam[i, 1] * t1 + r.lam[i, 2] * t2
         size = float(np.linalg.norm(friction))
         found.append(Contact(
             names[g.body[a.shape_a[i]]], names[g.body[a.shape_b[i]]], a.point[i].copy(), normal.copy(),
             friction / size if size > 0.0 else t1.copy(), float(a.gap[i]),
-            (r.lam[i, 0] * normal + friction) / dt, mode_of(arrays, i),
+            (r.lam[i, 0] * normal + friction) / dt, CONTACT_MODES[mode],
         ))  # fmt: skip
     return found
 
@@ -49,19 +51,6 @@ def frames_of(r: Rows, begin: int, end: int) -> Floats:
     """(n, t1, t2) of contacts begin .. end (end - begin, 3, 3), from the rows of b, or of a if b is placed."""
     J = r.J[begin:end].reshape(-1, 2, 3, 6)[..., 3:]
     return np.where(r.slot[2 * begin + 1 : 2 * end : 2, None, None] != 0, J[:, 1], -J[:, 0])
-
-
-def mode_of(arrays: Arrays, i: int) -> str:
-    """open, stick, slide or roll: contact i of the last step."""
-    r = arrays.rows
-    n, t = r.lam[i, 0], float(np.hypot(r.lam[i, 1], r.lam[i, 2]))
-    if n <= 0.0:
-        return "open"
-    if t >= r.mu[i] * n * (1.0 - 1e-9) and float(np.hypot(r.u[i, 1], r.u[i, 2])) > 1e-9:
-        return "slide"
-    W = [r.W[6 * s : 6 * s + 3] if s else np.zeros(3) for s in r.slot[2 * i : 2 * i + 2]]
-    turn, normal = W[1] - W[0], frames_of(r, i, i + 1)[0, 0]
-    return "roll" if float(np.linalg.norm(turn - (turn @ normal) * normal)) > STILL_RAD_S else "stick"
 
 
 def report_of(arrays: Arrays) -> StepReport:

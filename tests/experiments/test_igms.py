@@ -21,7 +21,7 @@ compiled = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the 
 # which items of the acceptance list an experiment is
 ACCEPTANCE = {
     "arm-line": "16", "arm-push": "17", "arm-pull": "15, 18", "arm-resume": "19", "arm-blend": "", "arm-teach": "",
-    "arm-effort": "", "ball-push": "20, 21",
+    "arm-effort": "", "ball-push": "20, 21", "learn-by-touch": "",
 }  # fmt: skip
 numbers = st.floats(-1.0, 1.0, allow_nan=False)
 vectors = st.tuples(numbers, numbers, numbers).filter(lambda x: np.linalg.norm(x) > 0.1)

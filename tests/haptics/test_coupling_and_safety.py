@@ -30,9 +30,17 @@ def rise_entry(f, before, most):
     return limit_rise((f[0], f[1], f[2]), (before[0], before[1], before[2]), most)
 
 
-@entry("float64, float64, float64, float64[::1], float64[::1], float64[::1], float64[::1]")
+@entry("float64[::1], float64[::1], float64, float64, float64[::1], float64[::1], float64[::1], float64[::1], float64")
+def pull_axes_entry(k, b, m, most, x, xd, p, v, dt):
+    K, B = (k[0], k[1], k[2]), (b[0], b[1], b[2])
+    return pull(
+        K, B, 1.0, m, most, (x[0], x[1], x[2]), (xd[0], xd[1], xd[2]), (p[0], p[1], p[2]), (v[0], v[1], v[2]), dt
+    )
+
+
 def pull_entry(k, m, cap, x, xd, p, v):
-    return pull(k, m, cap, (x[0], x[1], x[2]), (xd[0], xd[1], xd[2]), (p[0], p[1], p[2]), (v[0], v[1], v[2]))
+    """One stiffness for all axes, critically damped, its stretch capped [m]."""
+    return pull_axes_entry(np.full(3, k), np.zeros(3), m, k * cap, x, xd, p, v, 1e-3)
 
 
 forces = st.tuples(*[st.floats(-1e6, 1e6, allow_nan=False)] * 3).map(np.array)
@@ -79,6 +87,23 @@ def test_the_spring_is_capped_and_critically_damped():
     assert force == pytest.approx((-2 * math.sqrt(800 * 2), 0, 0))
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.tuples(*[st.floats(0.0, 1e4)] * 3), st.tuples(*[st.floats(0.0, 1e3)] * 3), st.floats(0.01, 50.0), forces, forces
+)
+def test_each_axis_has_its_own_spring_and_damper_and_the_cap_keeps_the_direction(k, b, mass, gap, rate):
+    """F_i = K_i e_i + B_i e'_i; a given B_i in place of the critical one, never more than half a mass per step."""
+    zero, most, dt = np.zeros(3), 50.0, 1e-3
+    gap, rate, k, b = 1e-6 * gap, 1e-6 * rate, np.array(k), np.array(b)
+    force, capped = pull_axes_entry(k, b, mass, most, gap, rate, zero, zero, dt)
+    spring = k * gap
+    size = np.linalg.norm(spring)
+    assert capped == (size > most)
+    spring *= min(1.0, most / size) if size > 0.0 else 1.0
+    damping = np.where(b > 0.0, np.minimum(b, 0.5 * mass / dt), 2.0 * np.sqrt(k * mass))
+    assert force == pytest.approx(spring + damping * rate, rel=1e-9, abs=1e-9)
+
+
 @entry("intp, float64[::1], float64[::1], float64[::1], intp, float64[::1], float64[::1]")
 def mobility_entry(address, q, v, tau, body, at_body, out):
     m, w = load(address)
@@ -112,7 +137,7 @@ def test_mobility_of_a_point_is_J_Hinv_JT(name):
 @entry("float64, float64, float64[::1], float64[::1], float64[::1]")
 def turn_entry(k, inertia, target, R, omega):
     r = (R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8])
-    return turn(k, inertia, (target[0], target[1], target[2], target[3]), r, (omega[0], omega[1], omega[2]))
+    return turn(k, 0.0, inertia, (target[0], target[1], target[2], target[3]), r, (omega[0], omega[1], omega[2]), 1e-3)
 
 
 def test_the_turning_spring_pulls_the_shorter_way_round_and_is_critically_damped():

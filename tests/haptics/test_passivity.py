@@ -271,7 +271,8 @@ def drag_entry(stiffness, mass, weight, start, dt, path):
     """A mass on the coupling, drawn towards z = 0; semi-implicit Euler; path (n, 1) its height."""
     z, v = start, 0.0
     for k in range(path.shape[0]):
-        force, _ = pull(stiffness, mass, 1e9, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, z), (0.0, 0.0, v))
+        K, zero = (stiffness, stiffness, stiffness), (0.0, 0.0, 0.0)
+        force, _ = pull(K, zero, 1.0, mass, 1e9, zero, zero, (0.0, 0.0, z), (0.0, 0.0, v), dt)
         v += dt * (force[2] - weight) / mass
         z += dt * v
         path[k, 0] = z

@@ -34,8 +34,8 @@ def frame(tick: int, wall_ns: int | None = None, layout: Layout = SMALL) -> np.n
     words[: layout.offset["time_s"]] = tick % 1000  # all the integers
     room = layout.sizes["n_contacts"]
     words[layout.offset["contacts"]] = contacts = tick % (room + 1)
-    for name in ("contact_body", "contact_point", "contact_force"):
-        if room:
+    for name in ("contact_body", "contact_mode", "contact_point", "contact_force"):
+        if room and name in layout.offset:
             begin, width = layout.offset[name], layout.length[name] // room
             words[begin + contacts * width : begin + room * width] = 0
     words[layout.offset["tick"]] = tick

@@ -16,10 +16,13 @@ from palpate.record.reader import Recording
 
 COLUMNS = [
     "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand0.body", "hand1.body",
-    "hand0.kind", "hand1.kind", "edit_mode", "edit_stage", "contacts", "tick_us", "speed", "gravity", "friction",
+    "hand0.kind", "hand1.kind", "edit_mode", "edit_stage", "contacts",
+    "task_trial", "task_state", "task_collisions", "tick_us", "speed", "gravity", "friction",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
     *(f"hand{k}.{part}_{axis}" for part in ("point", "target", "force", "torque") for k in (0, 1) for axis in "xyz"),
-    "hand0.age_s", "hand1.age_s", "granted_J", "residual", "energy_kinetic", "energy_potential", "energy_hand",
+    "hand0.age_s", "hand1.age_s", "granted_J",
+    *(f"task_{part}" for part in ("time_s", "path_m", "peak_N", "distance_m")), "residual",
+    "energy_kinetic", "energy_potential", "energy_hand",
 ]  # fmt: skip
 
 
@@ -40,11 +43,14 @@ def test_csv_has_one_row_a_frame_and_every_bit(tmp_path):
         assert [int(x) for x in row[1:first]] == [values["tick"], values["wall_ns"], values["state"],
                                                *values["counters"], *values["hand_body"],
                                                *values["hand_kind"], values["edit_mode"], values["edit_stage"],
-                                               values["contacts"]]  # fmt: skip
+                                               values["contacts"], values["task_trial"], values["task_state"],
+                                               values["task_collisions"]]  # fmt: skip
         floats = [values["time_s"], values["tick_us"], values["speed"], values["gravity"],
                   values["friction"], *values["q"], *values["v"], *values["tau"], *values["plan_q"],
                   *values["hand_point"].ravel(), *values["hand_target"].ravel(), *values["hand_force"].ravel(),
-                  *values["hand_torque"].ravel(), *values["hand_age_s"], values["granted_J"], values["residual"],
+                  *values["hand_torque"].ravel(), *values["hand_age_s"], values["granted_J"],
+                  *(values[f"task_{part}"] for part in ("time_s", "path_m", "peak_N", "distance_m")),
+                  values["residual"],
                   *values["energy"]]  # fmt: skip
         assert [float(x) for x in (row[0], *row[first:])] == floats  # exactly
     assert rows[3][COLUMNS.index("q.shoulder")] == "0.30000000000000004"

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from sample_recordings import SMALL, frames, recording
+from sample_recordings import SMALL, frames, hello_of, recording
 from waiting import WAIT_S, until
 
-from palpate.frame import EVENT, FRAME, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Field, Layout
+from palpate.frame import EVENT, FRAME, HAND, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Field, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
-from palpate.runtime.player import FASTEST, IDLE_S, SLOWEST, Player
+from palpate.record.writer import FrameWriter
+from palpate.runtime.player import FASTEST, IDLE_S, SLOWEST, Player, shown_layout
 from palpate.runtime.ring import Follower, Ring
 
 EVENTS = Layout(EVENT)
@@ -205,6 +206,42 @@ def test_damage_stops_the_player_and_not_the_page(tmp_path):
         player._thread.join(timeout=WAIT_S)
     assert "is damaged at byte" in player.fault
     assert not player.playing
+
+
+@pytest.mark.parametrize("missing", [("contact_mode",), ("contact_mode", "gravity", "friction"), ("hand_torque",)])
+def test_a_recording_of_before_a_field_is_shown_with_zeros_in_it(tmp_path, missing):
+    before = Layout(tuple(f for f in FRAME if f.name not in missing), **SMALL.sizes)
+    words = frames(5, before)
+    old = Recording(recording(tmp_path / "a.mcap", words, before))
+    assert shown_layout(old).describe() == SMALL.describe()
+    ring, events = Ring.create(16, SMALL.words), Ring.create(16, EVENTS.words)
+    player = Player(old, ring, events, clock=lambda: 0.0)
+    player.advance(0.0)
+    player.advance(1.0)
+    shown = ring.newest()[1]
+    for field in FRAME:
+        values = np.ravel(SMALL.read(shown, field.name))
+        if field.name in missing:
+            assert not values.any()
+        elif field.name not in ("state", "speed"):
+            assert np.array_equal(values, np.ravel(before.read(words[-1], field.name))), field.name
+
+
+def test_hands_of_before_are_read(tmp_path, monkeypatch):
+    """Fields that were added to a hand's message since are zero."""
+    now, then = Layout(HAND), Layout(HAND[: 1 + [f.name for f in HAND].index("energy_J")])
+    sent = then.pack(sent_ns=5, hand=1, body=2, target=(1, 2, 3), stiffness_N_m=700.0, energy_J=0.5)
+    path = tmp_path / "old.mcap"
+    monkeypatch.setattr("palpate.record.writer.HAND", then.fields)
+    writer = FrameWriter(path, hello_of())
+    writer.add(frames(5))
+    writer.hands(sent[None])
+    writer.close(lost=0)
+    with Recording(path) as old:
+        (message,) = old.hands
+    told = now.unpack(message)
+    assert all(np.array_equal(told[f.name], then.read(sent, f.name)) for f in then.fields)
+    assert not np.any(told["stiffer_N_m"])
 
 
 def test_recordings_that_cannot_be_shown(tmp_path):

@@ -337,7 +337,7 @@ def test_frames_with_any_number_of_contacts_come_back_bit_by_bit(tmp_path_factor
     words[:, ROOMY.offset["wall_ns"]] = np.arange(len(words)) * 1_000_000
     words[:, ROOMY.offset["contacts"]] = contacts
     for row, count in zip(words, contacts, strict=True):
-        for name, width in (("contact_body", 2), ("contact_point", 3), ("contact_force", 3)):
+        for name, width in (("contact_body", 2), ("contact_mode", 1), ("contact_point", 3), ("contact_force", 3)):
             row[ROOMY.offset[name] + min(count, 40) * width : ROOMY.offset[name] + 40 * width] = 0
     path = tmp_path_factory.mktemp("rows") / "a.mcap"
     with Recording(recording(path, words, ROOMY, per_chunk=50)) as back:
@@ -354,7 +354,7 @@ def test_unused_contact_rows_cost_nothing_on_disk(tmp_path):
         words[:, layout.offset["q"] : layout.offset["q"] + 4] = rng.integers(0, 2**62, (200, 4))
         words[:, layout.offset["wall_ns"]] = np.arange(200) * 1_000_000
         words[:, layout.offset["contacts"]] = used
-        for name in ("contact_body", "contact_point", "contact_force"):
+        for name in ("contact_body", "contact_mode", "contact_point", "contact_force"):
             width = layout.length[name] // max(layout.sizes["n_contacts"], 1)
             begin = layout.offset[name]
             words[:, begin : begin + layout.length[name]] = 0

@@ -99,7 +99,7 @@ def decoded(tmp_path_factory):
     """Messages by topic as mcap's own reader and the schemas in the file give them; and the words."""
     path, words = tmp_path_factory.mktemp("views") / "a.mcap", frames(200)
     words[:, SMALL.offset["contacts"]] = 1
-    for name in ("contact_body", "contact_point", "contact_force"):
+    for name in ("contact_body", "contact_mode", "contact_point", "contact_force"):
         part = words[:, SMALL.offset[name] : SMALL.offset[name] + SMALL.length[name]].reshape(200, 2, -1)
         part[:, 0], part[:, 1] = words[:, SMALL.offset["v"], None], 0  # one contact, with some numbers
         words[:, SMALL.offset[name] : SMALL.offset[name] + SMALL.length[name]] = part.reshape(200, -1)

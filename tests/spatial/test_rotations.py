@@ -69,17 +69,29 @@ def test_item_13_quaternion_rates_in_parent_and_child_frame():
             assert np.abs(rate - 0.5 * (hamilton(spin, q) if parent else hamilton(q, spin))).max() < 1e-8
 
 
-def test_item_14_equation_13_as_printed_is_half_the_transpose():
-    """Documents the misprint of the paper's (13): determinant 1/8, and twice it is R^T."""
+@entry("float64[::1], float64[::1]")
+def matrix_entry(q, out):
+    R = quaternion_matrix(q[0], q[1], q[2], q[3])
+    for i in range(9):
+        out[i] = R[i]
+
+
+def test_item_14_equation_13_as_printed_is_half_the_transpose_of_ours():
+    """The misprint of the paper's (13): determinant 1/8, and twice it is R^T, R by every way we have to one."""
+    model, out = ball(), np.empty(9)
     for rotation in Scipy.random(20, random_state=3):
-        q0, q1, q2, q3 = wxyz(rotation)
+        q = wxyz(rotation)
+        q0, q1, q2, q3 = q
         printed = np.array([
             [q0**2 + q1**2 - 0.5, q1 * q2 + q0 * q3, q1 * q3 - q0 * q2],
             [q1 * q2 - q0 * q3, q0**2 + q2**2 - 0.5, q2 * q3 + q0 * q1],
             [q1 * q3 + q0 * q2, q2 * q3 - q0 * q1, q0**2 + q3**2 - 0.5],
         ])  # fmt: skip
         assert abs(np.linalg.det(printed) - 1 / 8) < 1e-14
-        assert np.abs(2 * printed - rotation.as_matrix().T).max() < 1e-14
+        matrix_entry(q, out)
+        ours = (out.reshape(3, 3), pp.Rotation(tuple(q)).matrix(), pp.forward_kinematics(model, q)[1][:3, :3])
+        for R in ours:
+            assert np.abs(2 * printed - np.asarray(R).T).max() < 1e-14
 
 
 @settings(max_examples=50, deadline=None)

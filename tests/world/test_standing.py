@@ -28,7 +28,7 @@ def com(world):
 @pytest.mark.slow
 @pytest.mark.parametrize("full", [True, False])
 def test_hrp2_stands_for_ten_seconds(full):
-    """Acceptance 28 and 37 (heights: tests/model; all 32 points, and reduced to corners)."""
+    """Acceptance 28 (heights: tests/model; all 32 points, and reduced to corners)."""
     world = hrp2_standing(full=full).world
     assert len([j for j in world.model.description.joints if j.kind == "revolute"]) == 32
     assert sum(b.mass for b in world.model.description.bodies) == pytest.approx(58.0, abs=1e-6)
@@ -45,7 +45,7 @@ def test_hrp2_stands_for_ten_seconds(full):
 @pytest.mark.slow
 @pytest.mark.parametrize("full", [True, False])
 def test_the_human_stands_for_ten_seconds(full):
-    """Acceptance 29 and 37 (all 104 points, and reduced to corners)."""
+    """Acceptance 29 (all 104 points, and reduced to corners)."""
     world = human_standing(full=full).world
     assert world.model.nv == 47
     assert sum(b.mass for b in world.model.description.bodies) == pytest.approx(75.0, abs=1e-6)

@@ -4,6 +4,7 @@ export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "cappe
 export const LATENESS_EDGES_US = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] as const;
 export const STATES = {"PAUSED": 0, "RUNNING": 1, "FAULT": 2} as const;
 export const EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode", "place", "gravity", "friction"] as const;
+export const CONTACT_MODES = ["unknown", "open", "stick", "slide", "roll"] as const;
 
 /** One field of a message: all int64 fields come first, then all float64 fields, each in this order. */
 export interface Field {
@@ -25,6 +26,10 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "contacts", "kind": "i", "shape": []},
   {"name": "contact_body", "kind": "i", "shape": ["n_contacts", 2]},
   {"name": "parked", "kind": "i", "shape": ["n_bodies"]},
+  {"name": "contact_mode", "kind": "i", "shape": ["n_contacts"]},
+  {"name": "task_trial", "kind": "i", "shape": []},
+  {"name": "task_state", "kind": "i", "shape": []},
+  {"name": "task_collisions", "kind": "i", "shape": []},
   {"name": "device_held", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
@@ -55,6 +60,10 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "device_energy", "kind": "f", "shape": ["n_devices", 4]},
   {"name": "contact_point", "kind": "f", "shape": ["n_contacts", 3]},
   {"name": "contact_force", "kind": "f", "shape": ["n_contacts", 3]},
+  {"name": "task_time_s", "kind": "f", "shape": []},
+  {"name": "task_path_m", "kind": "f", "shape": []},
+  {"name": "task_peak_N", "kind": "f", "shape": []},
+  {"name": "task_distance_m", "kind": "f", "shape": []},
   {"name": "residual", "kind": "f", "shape": []},
   {"name": "energy", "kind": "f", "shape": [3]},
 ];
@@ -85,6 +94,14 @@ export interface Frame {
   contact_body: number[];
   /** 1: the body waits to be added, and takes no part */
   parked: number[];
+  /** what each contact does, as CONTACT_MODES names it */
+  contact_mode: number[];
+  /** number of the trial of the scene's task, 0: it has none */
+  task_trial: number;
+  /** of that trial: waiting for a touch, running, reached */
+  task_state: number;
+  /** times that an obstacle was hit in it */
+  task_collisions: number;
   /** body that each device holds, 0: none */
   device_held: number[];
   /** of its guard: engaging, rising, on, slowed, late, fault */
@@ -145,6 +162,14 @@ export interface Frame {
   contact_point: Float64Array;
   /** on the second of its bodies, world [N] */
   contact_force: Float64Array;
+  /** of the trial, since its first touch [s] */
+  task_time_s: number;
+  /** way of its body [m] */
+  task_path_m: number;
+  /** largest force of a hand in it [N] */
+  task_peak_N: number;
+  /** of its body from the target [m] */
+  task_distance_m: number;
   /** of the contact solver in the tick before, relative to the largest impulse */
   residual: number;
   /** kinetic, potential, work of the hands so far [J] */

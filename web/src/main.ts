@@ -18,6 +18,7 @@ import { Marker } from "./panels/marker";
 import { Notices } from "./panels/notices";
 import { Plots } from "./panels/plots";
 import { Scenes } from "./panels/scenes";
+import { Task } from "./panels/task";
 import { Theme } from "./panels/theme";
 import { Transport } from "./panels/transport";
 import type { Vector3 } from "./protocol";
@@ -72,7 +73,7 @@ function start(app: HTMLElement): void {
     },
   };
   const headset = headsetPart(keys, async () => view?.enterXR());
-  const controls = new Controls(store, connection, keys, theme, looks, marker.root, headset);
+  const controls = new Controls(store, connection, keys, theme, looks, new Task(store).root, marker.root, headset);
   const freePlace = (radius: number, where: "ground" | "air"): Vector3 | null => (view?.find.freePlace(radius, where)?.toArray() as Vector3 | undefined) ?? null;
   const edit = new Edit(store, connection, keys, freePlace, (plan, motion) => view?.showPaths(plan, motion));
   const side = el("div", { class: "side" }, edit.root, controls.root);

@@ -92,6 +92,7 @@ export interface Hello {
   edit_modes?: string[]; // what a touch can do to the plan; empty if there is none
   tool?: string | null; // body whose path is planned
   obstacles?: string[];
+  task?: { title: string; body: string; target_m: Vector3; radius_m: number; obstacles: string[] } | null; // something to learn
   loose?: Partial<Record<LooseKind, string[]>>; // free bodies that can be added
   scenes?: SceneCard[];
   frame: DescribedField[];

@@ -11,6 +11,7 @@ import contextlib
 import math
 import threading
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -169,3 +170,16 @@ class Mailbox:
                 fresh = before > 0 and time.monotonic() - command[WRENCH_STAMP] <= DEAD_S
                 return command[:6] if fresh else np.zeros(6)
         return np.zeros(6)
+
+
+def take_force_away(devices: Sequence[Device], mailboxes: Sequence[Mailbox]) -> None:
+    """From outside a loop that is silent or has ended.
+
+    Not of a device in a mailbox: its own thread passes no force on that is older than SILENT_S, nor at its end, and
+    nobody else may call it.
+    """
+    for device in devices:
+        if any(box.device is device for box in mailboxes):
+            continue
+        with contextlib.suppress(Exception):  # lost or closed: it makes no force, and no error may end the watch
+            device.write(np.zeros(6))

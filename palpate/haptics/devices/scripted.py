@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from palpate.haptics.devices.protocol import FORCE, DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.spring import PerAxis
 from palpate.spatial.placement import Vector3
 
 FORCE_LIMIT_N = 200.0
@@ -29,9 +30,11 @@ class Grasp:
     to: Vector3
     at_body: Vector3 = (0.0, 0.0, 0.0)
     move_s: float | None = None  # how long the hand moves; default: the whole time
-    stiffness_N_m: float | None = None  # of the spring between hand and point; default: the pointer's
+    stiffness_N_m: PerAxis | None = None  # of the spring between hand and point; default: the pointer's
     orientation: tuple[float, float, float, float] | None = None  # that the body is held in, (w, x, y, z) in the world
     stiffness_Nm_rad: float = 0.0  # of the spring that turns it there
+    damping_Ns_m: PerAxis | None = None  # of the first spring; default: critical, as the tick sees the point
+    damping_Nms_rad: float = 0.0  # of the second; 0: critical
 
 
 @dataclass(frozen=True)

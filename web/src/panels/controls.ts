@@ -3,6 +3,8 @@
 
 import type { Connection } from "../connection";
 import { el } from "../dom";
+import { CONTACT_MODES } from "../frame.gen";
+import { MODE_COLORS } from "../scene/modes";
 import { USUAL_TOUCH, type Store, type Touch } from "../state";
 import { plain } from "../words";
 import { Choice, Switch } from "./choice";
@@ -27,6 +29,12 @@ const VIEW_WORDS: Record<ViewName, [string, string]> = {
   perspective: ["Slant", "look at a slant"], front: ["Front", "look from the front"], side: ["Side", "look from the side"], top: ["Top", "look from above"],
 };
 
+/** What the colours of contacts mean. */
+function modeLegend(): HTMLElement {
+  const rows = CONTACT_MODES.slice(1).map((mode) => el("li", { style: `--color: var(${MODE_COLORS[mode]})` }, mode));
+  return el("ul", { class: "path-legend contact-modes", "aria-label": "what the colours of contacts mean", hidden: "" }, ...rows);
+}
+
 const times = (x: number): string => (x === 0 ? "none" : `${plain(x, 2)} ×`);
 
 export class Controls {
@@ -49,7 +57,11 @@ export class Controls {
     looks: Looks,
     ...more: HTMLElement[]
   ) {
-    const contacts = new Switch("Contacts", "Show contact points and forces (K)", looks.showContacts);
+    const modes = modeLegend();
+    const contacts = new Switch("Contacts", "Show contact points and forces (K)", (on) => {
+      modes.hidden = !on;
+      looks.showContacts(on);
+    });
     const dark = new Switch("Lights off", "Lights off: work by force alone (L)", looks.lightsOff);
     const views = new Choice("view", VIEWS, (name) => VIEW_WORDS[name][0], looks.lookFrom, (name) => `${VIEW_WORDS[name][1]} (${VIEWS.indexOf(name) + 1})`);
     const colours = new Choice("colours", THEMES, (name) => (name === "system" ? "System" : name === "light" ? "Light" : "Dark"), (name) => {
@@ -59,7 +71,7 @@ export class Controls {
     colours.show(theme.choice);
     const touching = el("section", { class: "live-only" }, this.stiffness.root, this.damping.root);
     const world = el("section", { class: "live-only" }, this.gravity.root, this.friction.root);
-    const seeing = el("section", {}, row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root));
+    const seeing = el("section", {}, row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
     this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, world, seeing, ...more);
 
     keys.bind("View", "k", "contacts on or off", () => contacts.turn(!contacts.on));

@@ -1,11 +1,13 @@
 // Contacts: a dot where two bodies touch, and an arrow for the force on the second of them. All are one mesh: a dot, a
 // shaft and a head that the vertex shader draws out along z by what each contact needs, so that heads keep their shape.
+// Their colour says whether the contact sticks, slides, rolls or is open.
 
 import * as THREE from "three";
 import { mergeGeometries } from "three/examples/jsm/utils/BufferGeometryUtils.js";
 import { norm } from "../decode";
 import { cssColor } from "../dom";
-import type { Frame } from "../frame.gen";
+import { CONTACT_MODES, type Frame } from "../frame.gen";
+import { MODE_COLORS } from "./modes";
 
 const DOT = 0.0042; // radius of a dot, in distances of the eye
 const LONGEST = 0.45; // arrow of the largest force, in radii of the scene
@@ -41,6 +43,7 @@ export class Contacts {
   private mesh: THREE.InstancedMesh | null = null;
   private readonly look = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.9, depthTest: false, depthWrite: false, toneMapped: false });
   private full = 0; // force of the longest arrow [N]
+  private colors: THREE.Color[] = []; // by mode
 
   constructor() {
     this.look.onBeforeCompile = (shader) => {
@@ -83,13 +86,15 @@ export class Contacts {
       reach.setX(k, length > 0 ? Math.max(length / size, SHORTEST) : 0);
       turn.setFromUnitVectors(Z, length > 0 ? force.normalize() : Z);
       this.mesh.setMatrixAt(k, X.compose(at, turn, new THREE.Vector3(size, size, size)));
+      this.mesh.setColorAt(k, this.colors[frame.contact_mode[k] ?? 0] ?? this.colors[0]!);
     }
     this.mesh.count = count;
+    if (this.mesh.instanceColor) this.mesh.instanceColor.needsUpdate = true;
     this.mesh.instanceMatrix.needsUpdate = reach.needsUpdate = true;
     return count;
   }
 
   recolor(): void {
-    this.look.color.set(cssColor("--line-3"));
+    this.colors = CONTACT_MODES.map((mode) => new THREE.Color(cssColor(MODE_COLORS[mode])));
   }
 }

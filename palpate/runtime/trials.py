@@ -1,0 +1,29 @@
+"""The trials of a session's task, as they are completed: a list, and marks in the recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from palpate.runtime.state import TASK_STATE, TASK_TRIAL
+from palpate.scenes.task import REACHED, Trial, trials_of
+
+if TYPE_CHECKING:
+    from palpate.runtime.session import Session
+
+
+class Trials(list[Trial]):
+    """Trials that reached the target, in their order."""
+
+    def collect(self, session: Session) -> None:
+        """Take the one that was completed since, if one was."""
+        servo = session.engine.servo
+        number = int(servo.task_integer[TASK_TRIAL])
+        if servo.task_integer[TASK_STATE] != REACHED or any(trial.number == number for trial in self):
+            return
+        newest = trials_of({name: np.array([value]) for name, value in session.frame().items()})
+        for trial in newest:  # none if it was reset meanwhile
+            self.append(trial)
+            if session.recorder is not None:
+                session.mark(f"trial {number}", trial._asdict())
