@@ -15,7 +15,7 @@ import pytest
 
 import palpate as pp
 from palpate import jit
-from palpate.frame import COUNTERS, DEVICE_COUNTERS, RESET, RUNNING
+from palpate.frame import COUNTERS, DEVICE_COUNTERS, HAND, RESET, RUNNING, Layout
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import FADE_S, STATES
 from palpate.haptics.reach import Reach
@@ -25,7 +25,7 @@ from palpate.jit import entry
 from palpate.link.estimate import BLEND_S, CAP_S
 from palpate.link.impair import Impairments
 from palpate.link.keys import Key
-from palpate.link.wire import HOLD, PUSH, QUERY, QUERY_WORDS, Wire
+from palpate.link.wire import HOLD, QUERY, QUERY_WORDS, Wire
 from palpate.runtime.linked import SimulatedLink
 from palpate.runtime.relay_kernels import load as load_relay
 from palpate.runtime.relay_kernels import take_packet
@@ -250,7 +250,8 @@ def test_a_flood_changes_nothing(what):
     In simulated time a silence is the flood's doing, never the machine's.
     """
     noise = np.random.default_rng(8).bytes(8 * QUERY_WORDS)
-    forged = Wire(Key(bytes(range(16)))).pack(QUERY, wants=HOLD, kind=PUSH, body=3)
+    hand = Layout(HAND)
+    forged = Wire(Key(bytes(range(16)))).pack(QUERY, wants=HOLD, hands=[hand.pack(body=3), hand.pack()])
     packets = {"noise": np.frombuffer(noise, dtype=np.int64), "forged": np.frombuffer(forged, dtype=np.int64)}
     quiet, flooded = (linked("arm-rest", hand=HOLDING) for _ in range(2))
     quiet.run(0.5)
