@@ -284,7 +284,7 @@ def _contact(c: ContactPoint, u: Floats, answer: Answer, i: int, dt: float) -> C
     speed = float(np.linalg.norm(slip))
     # without a coefficient any friction may be all there is, and only a visible slip is one
     mu, least = (0.0, SLIDES_M_S) if answer.mu is None else (answer.mu[i] if i < len(answer.mu) else 0.0, SLIPS_M_S)
-    mode = CONTACT_MODES[contact_mode_entry(n, size, float(mu), speed, least, float(np.linalg.norm(turn)))]
+    mode = CONTACT_MODES[contact_mode_entry(n, size**2, float(mu), speed**2, least, float(turn @ turn))]
     tangent = friction / size if size > 0.0 else across / np.linalg.norm(across)
     return Contact(c.body_a, c.body_b, np.array(c.point), normal.copy(), tangent, float(c.gap), impulse / dt, mode)
 

@@ -7,8 +7,11 @@ import palpate as pp
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
 from palpate.frame import COUNTERS, PUSH
+from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp, Scripted
+from palpate.link.keys import PUBLIC_KEY
 from palpate.runtime.loop import restart, simulate
+from palpate.runtime.mirror import Mirroring
 from palpate.runtime.ring import Follower
 from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
@@ -150,3 +153,20 @@ def test_springs_that_make_no_sense_are_refused_in_one_line():
         assert "\n" not in str(error.value)
     with pytest.raises(ValueError, match="damping_Ns_m must be positive"):
         pp.Reach(damping_Ns_m=(1.0, 0.0, 1.0))
+
+
+def test_a_device_holds_with_a_spring_of_its_own_on_each_axis_and_not_across_a_link():
+    """The same box under (1, 2, 3) N in a device's grip; a link has one stiffness, and says so."""
+    force, stiffness = np.array([1.0, 2.0, 3.0]), np.array([400.0, 200.0, 100.0])
+    device = Playback(HandRecording(np.array([0.0, 9.0]), np.zeros((2, 3)), buttons=np.array([1, 1])))
+    device.open()
+    scene = Scene("box", "a box", pp.World(pp.models.box(mass=1.0), gravity=tuple(force)))
+    session = pp.touch(scene, device, "pull", page=False, stiffness_N_m=tuple(stiffness), damping_Ns_m=30.0, grab_m=0.2)
+    session.simulate(5.0)
+    frame = session.frame()
+    assert frame["device_held"][0] == scene.model.body("box")
+    assert frame["device_body_force"][0] == pytest.approx(-force, rel=1e-3)
+    assert frame["pose"][scene.model.body("box"), :3] == pytest.approx(force / stiffness, rel=0.05)  # it turns a little
+    with pytest.raises(ValueError, match="across a link the spring of a hold has one stiffness"):
+        Mirroring(scene, session.engine, PUBLIC_KEY, None)
+    session.stop()

@@ -1,5 +1,7 @@
 """A task and its score: what the tick counts is what happened; trials repeat, are recorded and come back."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -117,9 +119,12 @@ def test_a_session_keeps_its_trials():
     z = 0.02
     places = ((-0.25, 0, z), (-0.25, 0, z), (-0.25, 0, z), (0.0, -0.25, z), (0.27, 0.0, z), (0.27, 0.0, z))
     device = played((0.0, 0.6, 0.7, 1.7, 2.7, 4.0), places, 1)
-    session = pp.touch(training(), device, "pull", page=False)
+    session, told = pp.touch(training(), device, "pull", page=False), []
+    session.recorder = SimpleNamespace(tell=told.append)
     session.simulate(4.0)
+    session.recorder = None
     (first,) = session.trials
+    assert [(mark["mark"]["text"], mark["mark"]["data"]) for mark in told] == [("trial 1", first._asdict())]
     assert (first.number, first.reached, first.collisions) == (1, True, 0)
     assert 0.5 < first.path_m < 0.9
     assert first.peak_N > 0.0
