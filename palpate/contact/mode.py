@@ -14,9 +14,8 @@ from palpate.spatial.vectors import dot, get3, part3, sub
 
 ZERO = (0.0, 0.0, 0.0)
 STILL_RAD_S = 1e-3  # a sticking contact whose bodies turn faster against each other rolls
-SLIPS_M_S = (
-    1e-5  # and whose points move faster across each other slides: a solver within its tolerance leaves 1e-8 or so
-)
+# One whose points move faster across each other slides: a solver within its tolerance leaves 1e-8 or so.
+SLIPS_M_S = 1e-5
 ALL_OF_IT = 1.0 - 1e-9  # of mu n: a friction this large is at its limit
 
 

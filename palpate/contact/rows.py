@@ -34,7 +34,7 @@ SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
 # rows of Rows.number
 TOLERANCE, BUDGET, RESIDUAL, RELATIVE, SPEED = range(5)
 
-NEWTON_SLOTS = 256  # islands of more links are swept
+NEWTON_SLOTS = 256  # islands of more nodes are swept
 BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept
 PREPARED = 7  # numbers kept of each row's own 3x3 block (single.py)
 
