@@ -12,7 +12,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.inertia import about_reference, apply_wrenches, inertial_force, link_mass
 from palpate.dynamics.kinematics import kinematics
 from palpate.jit import kernel
-from palpate.jit.six import inner, lane, plus, plus_times, put_six, six, times
+from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times
 from palpate.model.model import FREE
 from palpate.spatial.vectors import add_scaled, cross, dot, get3, get6, get9, put6, rotate_back
 
@@ -112,6 +112,19 @@ def articulated(m, tau, armature, wrenches, w, a):
 
 
 @kernel
+def eliminate_again(m, tau, w):
+    """Inward, forces only: pA in F, with the factors that `eliminate` left."""
+    for i in range(m.parent.shape[0] - 1, 0, -1):
+        F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
+        for k in range(first + m.axis_count[i] - 1, first - 1, -1):
+            u = tau[m.axis_v[k]] - inner(six(w.S, k, 0), F)
+            w.u[k] = u
+            F = plus_times(F, u * w.D_inv[k], six(w.U, k, 0))
+        if parent != WORLD:
+            put_six(w.F, parent, 0, plus(six(w.F, parent, 0), F))
+
+
+@kernel
 def articulated_again(m, tau, wrenches, w, a):
     """The same with the inertias of the last `articulated` and the V, A that `velocities` wrote since: forces only."""
     for i in range(1, m.parent.shape[0]):
@@ -121,14 +134,16 @@ def articulated_again(m, tau, wrenches, w, a):
         n, f = inertial_force(mass, c, I, omega, v, alpha, acc)
         put6(w.F, i, n, f)
     apply_wrenches(m, wrenches, w)
-    for i in range(m.parent.shape[0] - 1, 0, -1):
-        F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
-        for k in range(first + m.axis_count[i] - 1, first - 1, -1):
-            u = tau[m.axis_v[k]] - inner(six(w.S, k, 0), F)
-            w.u[k] = u
-            F = plus_times(F, u * w.D_inv[k], six(w.U, k, 0))
-        if parent != WORLD:
-            put_six(w.F, parent, 0, plus(six(w.F, parent, 0), F))
+    eliminate_again(m, tau, w)
+    accelerate(m, w, a)
+
+
+@kernel
+def response(m, tau, w, a):
+    """a = H^-1 tau with the inertias of the last `articulated`, of joints that are not free."""
+    for i in range(1, m.parent.shape[0]):
+        put_six(w.F, i, 0, no_six())
+    eliminate_again(m, tau, w)
     accelerate(m, w, a)
 
 

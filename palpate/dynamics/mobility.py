@@ -41,37 +41,6 @@ def acceleration_per_wrench(m, w, link, torque, force):
 
 
 @kernel
-def axis_mobility(m, w, i, k):
-    """(H^-1)_kk [1/(kg m^2) or 1/kg]: the acceleration of axis k of link i under a unit torque of its own."""
-    inv, last = w.D_inv[k], m.axis_begin[i] - 1
-    Un, Uf = get6(w.U, k)
-    n, f = scale(inv, Un), scale(inv, Uf)  # pA of the unit torque, beyond the axis
-    depth, first, link = 0, k - 1, i
-    while link != WORLD:
-        w.path[depth] = link
-        depth += 1
-        for j in range(first, last, -1):
-            sw, sv = get6(w.S, j)
-            u = -dot(sw, n) - dot(sv, f)
-            Un, Uf = get6(w.U, j)
-            n, f = add_scaled(n, u * w.D_inv[j], Un), add_scaled(f, u * w.D_inv[j], Uf)
-            w.u[j] = u
-        link = m.parent[link]
-        first, last = m.axis_begin[link] + m.axis_count[link] - 1, m.axis_begin[link] - 1
-    alpha, a = ZERO, ZERO
-    for step in range(depth - 1, -1, -1):
-        link = w.path[step]
-        end = k if link == i else m.axis_begin[link] + m.axis_count[link]
-        for j in range(m.axis_begin[link], end):
-            Un, Uf = get6(w.U, j)
-            qdd = (w.u[j] - dot(Un, alpha) - dot(Uf, a)) * w.D_inv[j]
-            sw, sv = get6(w.S, j)
-            alpha, a = add_scaled(alpha, qdd, sw), add_scaled(a, qdd, sv)
-    Un, Uf = get6(w.U, k)
-    return (1.0 - dot(Un, alpha) - dot(Uf, a)) * inv
-
-
-@kernel
 def push_response(m, w, link, p, direction):
     """Linear acceleration of point p [from the reference point] of a link under a unit force there."""
     alpha, a = acceleration_per_wrench(m, w, link, cross(p, direction), direction)

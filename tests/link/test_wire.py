@@ -79,12 +79,14 @@ GOLDEN = {
         0900000000000000 0a00000000000000 0b00000000000000 0c00000000000000 0d00000000000000 0e00000000000000
         0f00000000000000 1000000000000000 1100000000000000 1200000000000000 1300000000000000 1400000000000000
         1500000000000000 1600000000000000 1700000000000000 1800000000000000 1900000000000000 1a00000000000000
-        1b00000000000000 1c00000000000000 e4ffffffffffffff e5ffffffffffffff e6ffffffffffffff e7ffffffffffffff
-        e8ffffffffffffff e9ffffffffffffff eaffffffffffffff ebffffffffffffff ecffffffffffffff edffffffffffffff
-        eeffffffffffffff efffffffffffffff f0ffffffffffffff f1ffffffffffffff f2ffffffffffffff f3ffffffffffffff
-        f4ffffffffffffff f5ffffffffffffff f6ffffffffffffff f7ffffffffffffff f8ffffffffffffff f9ffffffffffffff
-        faffffffffffffff fbffffffffffffff fcffffffffffffff fdffffffffffffff feffffffffffffff ffffffffffffffff
-        000000000000e03f f240e0dc443da4ad
+        1b00000000000000 1c00000000000000 1d00000000000000 1e00000000000000 1f00000000000000 2000000000000000
+        2100000000000000 2200000000000000 2300000000000000 ddffffffffffffff deffffffffffffff dfffffffffffffff
+        e0ffffffffffffff e1ffffffffffffff e2ffffffffffffff e3ffffffffffffff e4ffffffffffffff e5ffffffffffffff
+        e6ffffffffffffff e7ffffffffffffff e8ffffffffffffff e9ffffffffffffff eaffffffffffffff ebffffffffffffff
+        ecffffffffffffff edffffffffffffff eeffffffffffffff efffffffffffffff f0ffffffffffffff f1ffffffffffffff
+        f2ffffffffffffff f3ffffffffffffff f4ffffffffffffff f5ffffffffffffff f6ffffffffffffff f7ffffffffffffff
+        f8ffffffffffffff f9ffffffffffffff faffffffffffffff fbffffffffffffff fcffffffffffffff fdffffffffffffff
+        feffffffffffffff ffffffffffffffff 000000000000e03f c98ea73388ebc1c2
     """,
     STATE: """
         504c505402000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
