@@ -1,4 +1,4 @@
-"""The solver in stages: warm start, exact sweeps, Newton; where it stalls the rounded problem, ADMM.  By islands.
+"""The solver in stages: warm start, exact sweeps, Newton; where it stalls ADMM, the rounded problem.  By islands.
 
 Whatever the budget, impulses lie in their cones and create no energy.  What the report says is measured on those that
 are used, W recomputed from them.
@@ -30,12 +30,12 @@ from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
 FIRST_SWEEPS = 3
-NEWTON_STEPS, ROUNDED_STEPS = 15, 50
+NEWTON_STEPS, ADMM_STEPS, ROUNDED_STEPS = 15, 40, 50  # of ADMM twice as many the second time
 REFINEMENTS = 3
-ROUNDS = 3  # of Newton after another start: the rounded problem, then ADMM, 40 iterations longer each time
+ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: ADMM, the rounded problem (in turn 5), ADMM again
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
-# What other starts may take after Newton has failed: so many visits (about 2 ms) or steps of Newton, whichever is more.
-RETRIES, RETRY_STEPS = 30_000.0, 40.0
+# What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
+RETRIES, RETRY_STEPS = 60_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
 NEWTON_ROW, ADMM_ROW, PRODUCT = 5.0, 2.0, 1.0
 FINISHED = 99
@@ -121,24 +121,24 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             spared = max(0.0, budget - max(RETRIES, RETRY_STEPS * newton_cost))
             budget -= spared
         iterations = 0
-        if (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == 3:
-            iterations = min(ROUNDED_STEPS if turn == 3 else NEWTON_STEPS, int(budget / newton_cost))
+        if (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == ROUNDED:
+            iterations = min(ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS, int(budget / newton_cost))
             budget -= iterations * newton_cost
             if iterations:
                 before = r.effort[NEWTON]
-                if turn == 3:  # from nothing
+                if turn == ROUNDED:  # from nothing
                     for k in range(begin, end):
                         put3(r.lam, r.order[k], (0.0, 0.0, 0.0))
                     gather(r, begin, end, slots_begin, slots_end)
                     velocities_of_rows(r, begin, end)
-                done = newton(address, begin, end, slots_begin, slots_end, iterations, turn == 3)
+                done = newton(address, begin, end, slots_begin, slots_end, iterations, turn == ROUNDED)
                 if done and refined < REFINEMENTS:  # what rounding left of it: once more
                     refined += 1
                     turn -= 1
                 budget += (iterations - (r.effort[NEWTON] - before)) * newton_cost
         elif turn <= 2 * ROUNDS + 1:
             cost = ADMM_ROW * n + 0.3 * PRODUCT * work
-            iterations = min(20 * (turn - 3), int(budget / cost))
+            iterations = min(ADMM_STEPS if turn == 3 else 2 * ADMM_STEPS, int(budget / cost))
             budget -= iterations * cost
             if iterations:
                 recall_best(r, begin, end)
