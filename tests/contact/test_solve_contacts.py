@@ -63,12 +63,11 @@ def checked(G, c, mu, **options):
     _, island = connected_components(coupled)
     approach = np.maximum(-c[::3], 0.0)
     fastest = np.array([approach[island == k].max() for k in island])
-    if report.relative_residual > 0.0:
-        relative = np.divide(g * maps, fastest, out=np.full(len(g), np.inf), where=fastest > 0.0)
-        told = relative[g * maps > 0.5e-15 * terms].max(initial=0.0)
-        assert report.relative_residual == pytest.approx(told, rel=1e-3, abs=1e-11)
-    else:
-        assert (g * maps <= 2e-15 * terms).all()
+    rounding = 1e-15 * terms  # a velocity below is zero, and above it is only known to that
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = ((g * maps - rounding) / fastest)[g * maps > 3.0 * rounding].max(initial=0.0)
+        most = ((g * maps + rounding) / fastest)[g * maps > 0.3 * rounding].max(initial=0.0)
+    assert (1.0 - 1e-6) * least <= report.relative_residual <= (1.0 + 1e-6) * most
     assert report.converged == (report.relative_residual <= options.get("tolerance", 1e-8))
     assert report.sweeps + report.newton + report.admm <= options.get("budget", 1000)
     return lam, report
