@@ -93,15 +93,20 @@ def _loop() -> Finding:
 
 
 def _cache() -> Finding:
-    from palpate.jit import cache_dir
+    from palpate.jit.cache import cache_dir, why_not_elsewhere
 
-    folder = cache_dir()
+    folder, why = cache_dir(), why_not_elsewhere()
     if folder is None:
-        return Finding(False, "kernels", "no writable cache folder: every start compiles (set PALPATE_CACHE_DIR)")
+        return Finding(False, "kernels", escape(f"every start compiles, nothing is kept: {why}; name a folder of your "
+                       "own in PALPATE_CACHE_DIR"))  # fmt: skip
     files = list(folder.rglob("*.nbc"))
     size = sum(f.stat().st_size for f in files) / 1e6
     hint = "" if files else "; `palpate doctor --warm` compiles them ahead"
-    return Finding(bool(files), "kernels", f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}")
+    if not os.access(folder, os.W_OK):
+        hint += "; only read, what is missing is not kept"
+    if why:
+        hint += f"; not elsewhere: {why}"
+    return Finding(bool(files), "kernels", escape(f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}"))
 
 
 def examine() -> Iterator[Finding]:

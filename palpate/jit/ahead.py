@@ -18,7 +18,8 @@ from contextlib import contextmanager
 
 import llvmlite.binding
 
-from palpate.jit.cache import cache_dir
+from palpate.jit import turns
+from palpate.jit.cache import FunctionCache, cache_dir
 from palpate.jit.decorators import DISABLED, Entry
 from palpate.jit.shared import reached_by
 
@@ -27,17 +28,20 @@ MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a w
 
 def is_cached(entry: Entry) -> bool:
     """Whether an entry has been compiled for this machine, as its files are now."""
-    entry.enable_caching()
-    return bool(entry._cache._cache_file._load_index())
+    cache = FunctionCache.of(entry.py_func)
+    return isinstance(cache, FunctionCache) and cache.holds(entry.declared, entry.targetctx)
 
 
 @contextmanager
 def compiled_ahead(module: str, name: str) -> Iterator[None]:
     """While inside, other processes compile the entry `name` of a module, if that has not been done before."""
-    if DISABLED or cache_dir() is None or is_cached(getattr(importlib.import_module(module), name)):
+    folder = None if DISABLED else cache_dir()
+    if folder is None or is_cached(getattr(importlib.import_module(module), name)):
         yield
         return
     n = min(_cores() - 1, MOST_WORKERS)
+    if turns.lock(folder, "ahead") is False:  # another start has its processes at work already
+        n = 0
     command = [sys.executable, "-m", __name__, module, name]
     workers = [subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE) for k in range(n)]
     try:
@@ -46,6 +50,7 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
         for worker in workers:
             worker.kill()
             worker.communicate()
+        turns.unlock(folder, "ahead")
 
 
 def _cores() -> int:

@@ -2,7 +2,8 @@
 
 Numba's own cache looks only at the file a function stands in.  Ours stamps it with a digest of that file and of
 everything it imports from its package, and keeps builds with other flags (bounds checks, versions) in other folders:
-an edit anywhere is seen, and a checked build never mixes with a fast one.
+an edit anywhere is seen, and a checked build never mixes with a fast one.  What numba keeps it runs as it finds it; we
+look at who can have written it (`folders`) and whether it is whole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import re
+import stat
 import sys
 import tempfile
 import tokenize
@@ -23,6 +26,10 @@ from typing import Any
 import llvmlite
 import numba
 from numba.core import caching
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from palpate.jit import folders, turns
 
 # Contraction and reassociation let LLVM use FMA and SIMD; "nnan" and "ninf" are left out: they make isnan() false.
 FASTMATH = frozenset({"contract", "reassoc", "nsz", "arcp"})
@@ -41,33 +48,48 @@ _FLAGS = (
 )
 
 
-def _writable(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True
-
-
 @functools.cache
-def cache_dir() -> Path | None:
-    """Where compiled kernels are kept, or None when nothing is writable (then every start compiles).
-
-    PALPATE_CACHE_DIR, else the user's cache folder, else the temporary folder; below it one folder for each
-    combination of versions and flags.
-    """
+def _chosen() -> tuple[Path | None, str]:
+    """The folder of compiled kernels, and why others are not used."""
     versions = f"numba{numba.__version__}-llvmlite{llvmlite.__version__}-py{sys.version_info[0]}{sys.version_info[1]}"
     flags = repr([(name, getattr(numba.config, name, None)) for name in _FLAGS]) + repr(sorted(FASTMATH))
     checked = "-boundscheck" if numba.config.BOUNDSCHECK else ""
     build = f"{versions}{checked}-{hashlib.sha256(flags.encode()).hexdigest()[:8]}"
-    chosen = os.environ.get("PALPATE_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    temporary = Path(tempfile.gettempdir()) / f"palpate-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
-    for root in [Path(chosen)] if chosen else [Path(home) / "palpate", temporary]:
-        if _writable(root / build):
-            return root / build
-    return None
+    reasons: list[str] = []
+    for root in folders.roots():
+        folder, owners = root / build, folders.owners_of(root)
+        if not (why := folders.why_unusable(root, owners)):
+            why = folders.why_unusable(folder, owners, stat.S_IMODE(root.stat().st_mode) | 0o700)
+            if not why and not os.access(folder, os.R_OK | os.X_OK):
+                why = f"{folder} cannot be read"
+            elif not why and not os.access(folder, os.W_OK) and not any(folder.iterdir()):
+                why = f"{folder} cannot be written"
+        if not why:
+            return folder, "; ".join(reasons)
+        reasons.append(why)
+    told = "; ".join(reasons)
+    say_once(f"every start compiles, nothing is kept: {told}; name a folder of your own in {folders.VARIABLE}")
+    return None, told
+
+
+def cache_dir() -> Path | None:
+    """Where compiled kernels are kept, or None when no folder will do (then every start compiles).
+
+    PALPATE_CACHE_DIR, else the user's cache folder, else one in the temporary folder: the first that nobody else can
+    fill.  Below it one folder for each combination of versions and flags.
+    """
+    return _chosen()[0]
+
+
+def why_not_elsewhere() -> str:
+    """Why folders that come before `cache_dir()` are not used: one that others can fill, or that cannot be made."""
+    return _chosen()[1]
+
+
+@functools.cache
+def say_once(text: str) -> None:
+    if not os.environ.get("PALPATE_QUIET"):
+        print(f"palpate: {text}", file=sys.stderr, flush=True)
 
 
 # An import statement that has its lines to itself, and what may be a part of any
@@ -153,36 +175,104 @@ def _source_stamp(file: Path) -> str:
     return digest.hexdigest()
 
 
-class Locator(caching._CacheLocator):
-    """Tells numba's cache where to keep a function and when what it kept is stale."""
+class FunctionCache(caching.Cache):
+    """The compiled code of one function: a file for each list of argument types, a digest and then the code.
 
-    def __init__(self, file: Path, line: int) -> None:
-        self._file, self._line = file, line
+    The digest is also of all that the code was made for: another function's file, or one of an older source, is as
+    wrong as a damaged one.  What is wrong is removed before any of it is used, and compiled again.
+    """
 
-    def get_cache_path(self) -> str:
-        folder = cache_dir()
-        assert folder is not None
-        return str(folder / self.get_suitable_cache_subpath(str(self._file)))
-
-    def get_source_stamp(self) -> str:
-        return _source_stamp(self._file)
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
+    def __init__(self, function: Any, folder: Path) -> None:
+        file = Path(function.__code__.co_filename).resolve()
+        self._name, self._py_func, self._folder, self._enabled = repr(function), function, folder, True
+        where = f"{file.parent.name}_{hashlib.sha1(str(file.parent).encode()).hexdigest()}"
+        self._cache_path = str(folder / where)
+        plain = re.sub(r"[^\w.]", "", function.__qualname__)[-100:]
+        self._base = f"{where}/{file.stem}.{plain}-{function.__code__.co_firstlineno}"
+        self._made_from = f"{file} {function.__qualname__} {_source_stamp(file)}"
 
     @classmethod
-    def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
-        file = Path(py_file)
-        if cache_dir() is None or not file.exists():  # no folder, or typed at a prompt
+    def of(cls, function: Any) -> FunctionCache | caching.NullCache:
+        folder, file = cache_dir(), Path(function.__code__.co_filename)
+        if folder is None or not file.exists():  # or typed at a prompt
+            return caching.NullCache()
+        found = cls(function, folder)
+        return found if _is_safe(Path(found.cache_path)) else caching.NullCache()
+
+    def _file_and_identity(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
+        """Name of the file below the folder, and what the code in it must have been made for."""
+        types, machine, (code, closure) = self._index_key(signature, codegen)
+        which = repr((types, machine, closure))
+        # without the code: an edit replaces the file
+        name = f"{self._base}.{hashlib.blake2b(which.encode(), digest_size=8).hexdigest()}.nbc"
+        return name, f"{self._folder.name}/{name} {which} {code} {self._made_from}".encode()
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether the code for these types is there, whole and of the source as it is now."""
+        return self._read(*self._file_and_identity(sig, target_context.codegen())) is not None
+
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        name, identity = self._file_and_identity(sig, target_context.codegen())
+        content = self._read(name, identity)
+        if content is None:
+            turns.take(self._folder, name)
+            content = self._read(name, identity)
+        return None if content is None else CompileResult._rebuild(target_context, *content)
+
+    def _read(self, name: str, identity: bytes) -> Any:
+        path = self._folder / name
+        try:
+            data = memoryview(path.read_bytes())
+            if _digest(identity, data[DIGEST_BYTES:]) == data[:DIGEST_BYTES]:
+                return pickle.loads(data[DIGEST_BYTES:])
+        except FileNotFoundError:
             return None
-        locator = cls(file.resolve(), py_func.__code__.co_firstlineno)
-        locator.ensure_cache_path()
-        return locator
+        except Exception:  # a disk that fails, or a class of somebody's package that is no longer there
+            pass
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+
+    def _save_overload(self, sig: Any, data: Any) -> None:
+        if data.library.has_dynamic_globals or " at 0x" in repr(sig):  # an address of this process
+            return
+        name, identity = self._file_and_identity(sig, data.codegen)
+        content = dumps(data._reduce())
+        try:
+            _write(self._folder / name, _digest(identity, content) + content)
+        except OSError as problem:
+            say_once(f"compiled code is not kept in {self._folder}: {problem.strerror}; the next start compiles again")
 
 
-class CacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = (Locator,)
+DIGEST_BYTES = 32
 
 
-class FunctionCache(caching.FunctionCache):
-    _impl_class = CacheImpl
+def _digest(identity: bytes, content: Any) -> bytes:
+    digest = hashlib.blake2b(identity, digest_size=DIGEST_BYTES)
+    digest.update(content)
+    return digest.digest()
+
+
+@functools.cache
+def _is_safe(folder: Path) -> bool:
+    """Of a folder two below a root, which may have been made under other rules than ours."""
+    why = folders.why_unsafe(folder, folders.owners_of(folder.parents[1]))
+    if why:
+        say_once(f"compiled code is not kept: {why}")
+    return not why
+
+
+def _write(path: Path, data: bytes) -> None:
+    """The whole file or none of it, readable by those who can read its folder."""
+    mode = stat.S_IMODE(path.parents[1].stat().st_mode)
+    folders.make(path.parent, mode)
+    file, name = tempfile.mkstemp(prefix=path.name, suffix=".tmp", dir=path.parent)
+    try:
+        with open(file, "wb") as opened:
+            opened.write(data)
+        os.chmod(name, mode & 0o644)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

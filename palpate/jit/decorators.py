@@ -12,7 +12,8 @@ import numba
 import numpy as np
 from numba.core import registry, types
 
-from palpate.jit.cache import FASTMATH, FunctionCache, Locator
+from palpate.jit.cache import FASTMATH, FunctionCache
+from palpate.jit.turns import in_turn
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,8 +30,8 @@ class Dispatcher(registry.CPUDispatcher):
 
     def enable_caching(self) -> None:
         """Not before it is needed: a start from the cache loads a few entries, and no kernel that is part of them."""
-        if not self._cached and Locator.from_function(self.py_func, self.py_func.__code__.co_filename) is not None:
-            self._cache, self._cached = FunctionCache(self.py_func), True
+        if not self._cached:
+            self._cache, self._cached = FunctionCache.of(self.py_func), True
 
     def compile(self, signature: Any) -> Any:
         self.enable_caching()
@@ -53,6 +54,10 @@ class Entry(Dispatcher):
     """Has one signature: another type of argument is a TypeError, never a silent second compilation."""
 
     declared: str
+
+    def compile(self, signature: Any) -> Any:
+        with in_turn():
+            return super().compile(signature)
 
     def warm(self) -> None:
         """Compile, or load from the cache, ahead of the first call."""

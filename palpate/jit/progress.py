@@ -12,6 +12,7 @@ from typing import Any
 from numba.core import event
 
 from palpate.jit.decorators import DISABLED, Dispatcher, around_entries
+from palpate.jit.turns import while_waiting
 
 
 class Progress(event.Listener):
@@ -20,6 +21,7 @@ class Progress(event.Listener):
     def __init__(self) -> None:
         self.depth = self.count = 0
         self.began = 0.0
+        self.waited = False
         self.listener: Callable[[str, int, float, bool], None] | None = None
 
     @contextmanager
@@ -27,6 +29,7 @@ class Progress(event.Listener):
         """While an entry and all that it shares with others is compiled or loaded."""
         if self.depth == 0:
             self.count, self.began, self.name = 0, time.perf_counter(), function.__name__
+            self.waited = False
         self.depth += 1
         try:
             yield
@@ -44,6 +47,16 @@ class Progress(event.Listener):
             self.count += 1
             self._say(done=False)
 
+    def waiting(self) -> None:
+        """While another process compiles what this one needs."""
+        if not self.depth:
+            return
+        if self.listener is not None:
+            self._say(done=False)
+        elif not self.waited and not os.environ.get("PALPATE_QUIET"):
+            print(f"palpate: waiting for another process that compiles {self.name}", file=sys.stderr, flush=True)
+        self.waited = True
+
     def _say(self, done: bool) -> None:
         seconds = time.perf_counter() - self.began
         if self.listener is not None:
@@ -59,6 +72,7 @@ _progress = Progress()
 if not DISABLED:
     event.register("numba:compile", _progress)
     around_entries.append(_progress.entry)
+    while_waiting.append(_progress.waiting)
 
 
 @contextmanager

@@ -16,16 +16,16 @@ from typing import Any
 import llvmlite.binding
 from numba.core import ccallback, sigutils, types
 
-from palpate.jit.cache import FunctionCache, Locator, import_closure
+from palpate.jit.cache import FunctionCache, import_closure
 from palpate.jit.decorators import DISABLED, OPTIONS, around_entries
+from palpate.jit.turns import in_turn
 
 
 class Callback(ccallback.CFunc):
     """numba's C function, with our cache."""
 
     def enable_caching(self) -> None:
-        if Locator.from_function(self._pyfunc, self._pyfunc.__code__.co_filename) is not None:
-            self._cache = FunctionCache(self._pyfunc)
+        self._cache = FunctionCache.of(self._pyfunc)
 
 
 _plain: list[Callable[..., Any]] = []  # without the compiler an address is a place in this list, and one
@@ -48,7 +48,8 @@ class CFunction:
         """Compiled, or loaded from the cache; the symbols of those it calls must be known."""
         callback = Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(OPTIONS))
         callback.enable_caching()
-        callback.compile()
+        with in_turn():
+            callback.compile()
         return callback
 
     @cached_property
