@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
-from palpate.jit.cache import cache_dir
+from palpate.jit.folders import VARIABLE, secret_folder
 from palpate.runtime.addresses import reachable
 
 DAYS, FRESH_DAYS = 30, 20  # how long it is good for, and how long it is used
@@ -24,23 +26,36 @@ def make_certificate(host: str) -> tuple[Path, Path]:
     if openssl is None:
         raise ValueError("--tls needs the program openssl to make a certificate")
     host = reachable(host)
-    folder = (cache_dir() or Path.home() / ".cache" / "palpate") / "tls" / re.sub(r"[^\w.-]", "_", host)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        folder = secret_folder("tls", re.sub(r"[^\w.-]", "_", host))
+    except OSError as problem:
+        raise ValueError(f"--tls needs a folder for its key: {problem}; name one in {VARIABLE}") from None
     certificate, key = folder / "certificate.pem", folder / "key.pem"
-    if key.exists() and certificate.exists() and time.time() - certificate.stat().st_mtime < FRESH_DAYS * 86400:
+    if _fresh(certificate) and _fresh(key) and not key.stat().st_mode & 0o077:
         return certificate, key
-    made = subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-         "-days", str(DAYS), "-subj", "/CN=palpate", "-addext", f"subjectAltName={','.join(_names(host))}",
-         "-keyout", str(key), "-out", str(certificate)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if made.returncode != 0:
-        certificate.unlink(missing_ok=True)  # the key may be another's by now
-        why = made.stderr.strip().splitlines() or ["it does not say why"]
-        raise ValueError(f"openssl could not make a certificate: {why[-1]}")
-    key.chmod(0o600)
+    try:
+        with tempfile.TemporaryDirectory(dir=folder) as making:  # nobody sees one without the other, or an open key
+            new = Path(making)
+            made = subprocess.run(
+                [openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                 "-days", str(DAYS), "-subj", "/CN=palpate", "-addext", f"subjectAltName={','.join(_names(host))}",
+                 "-keyout", str(new / "key"), "-out", str(new / "certificate")],
+                capture_output=True, text=True, check=False, umask=0o077 if os.name == "posix" else -1,
+            )  # fmt: skip
+            if made.returncode != 0:
+                why = made.stderr.strip().splitlines() or ["it does not say why"]
+                raise ValueError(f"openssl could not make a certificate: {why[-1]}")
+            (new / "key").chmod(0o600)
+            certificate.unlink(missing_ok=True)
+            (new / "key").replace(key)
+            (new / "certificate").replace(certificate)
+    except OSError as problem:
+        raise ValueError(f"--tls: a certificate cannot be kept in {folder}: {problem.strerror}") from None
     return certificate, key
+
+
+def _fresh(file: Path) -> bool:
+    return file.is_file() and time.time() - file.stat().st_mtime < FRESH_DAYS * 86400
 
 
 def _names(host: str) -> list[str]:
