@@ -5,7 +5,7 @@ is a passphrase, whose BLAKE2b hash is the key.  The hash is fast, so somebody w
 passphrases: use the digits, or several random words.  Without a key, and only on this machine, a public key is used:
 packets are then protected against accidents, not against anybody.
 
-A key is never shown: not by repr, not in a message.
+A key is never shown: not by repr, not in a message; and a file of ours that others can read is refused.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import hashlib
 import ipaddress
 import os
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -68,9 +69,14 @@ def load_key(file: str | Path | None = None, environ: Mapping[str, str] = os.env
 def _text_of(file: Path) -> str:
     try:
         with file.open("rb") as opened:
+            found = os.fstat(opened.fileno())
             data = opened.read(LARGEST_FILE_BYTES + 1)
     except OSError as problem:
         raise ValueError(f"the key file {file} cannot be read: {problem.strerror}") from None
+    # as ssh does: of a file of another's, a mounted secret, say, the owner has decided who reads it
+    ours = hasattr(os, "geteuid") and found.st_uid == os.geteuid() and stat.S_ISREG(found.st_mode)
+    if ours and found.st_mode & 0o077:
+        raise ValueError(f"the key file {file} is open to others, so it is not used: chmod 600 {file}")
     if len(data) > LARGEST_FILE_BYTES:
         raise ValueError(f"the key file {file} is longer than {LARGEST_FILE_BYTES} bytes: is it the right one?")
     try:

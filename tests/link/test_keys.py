@@ -1,6 +1,8 @@
 """Keys: hexadecimal digits or a passphrase, from a file or the environment, never shown, needed beyond this machine."""
 
 import hashlib
+import os
+import threading
 import traceback
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from palpate.link.keys import PUBLIC_KEY, Key, is_loopback, key_of, load_key, require_key
 
+POSIX = pytest.mark.skipif(os.name != "posix", reason="files have no modes")
 HEX = "000102030405060708090a0b0c0d0e0f"
 ELSEWHERE = [
     "0.0.0.0",
@@ -52,8 +55,15 @@ def test_a_key_has_sixteen_bytes():
         Key(b"abc")
 
 
-def test_the_file_goes_before_the_environment(tmp_path):
-    file = tmp_path / "key"
+@pytest.fixture
+def file(tmp_path):
+    """An empty file that only we can read."""
+    made = tmp_path / "key"
+    made.touch(mode=0o600)
+    return made
+
+
+def test_the_file_goes_before_the_environment(file):
     file.write_text(HEX + "\n")
     assert load_key(file, {"PALPATE_KEY": "other"}) == key_of(HEX)
     assert load_key(None, {"PALPATE_KEY": HEX}) == key_of(HEX)
@@ -77,13 +87,50 @@ def test_a_variable_that_is_empty_is_a_mistake_not_the_public_key():
     [(None, "cannot be read: No such file"), (b"\xff\xfe", "is not text"), (b"a" * 5000, "longer than 4096 bytes"),
      (b"\n", "empty")],
 )  # fmt: skip
-def test_a_bad_file_is_one_line(tmp_path, content, words):
-    file = tmp_path / "key"
-    if content is not None:
-        file.write_bytes(content)
+def test_a_bad_file_is_one_line(file, content, words):
+    file.unlink() if content is None else file.write_bytes(content)
     with pytest.raises(ValueError, match=words) as caught:
         load_key(file)
     assert "\n" not in str(caught.value)
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o644, 0o660, 0o602, 0o620, 0o666, 0o777])
+def test_a_file_that_others_can_read_or_write_is_refused_with_the_remedy(file, mode):
+    file.write_text(HEX)
+    file.chmod(mode)
+    with pytest.raises(ValueError, match=f"chmod 600 {file}") as caught:
+        load_key(file)
+    assert "\n" not in str(caught.value)
+    assert HEX not in str(caught.value)
+    file.chmod(0o600)
+    assert load_key(file) == key_of(HEX)
+
+
+@POSIX
+def test_a_link_to_an_open_file_is_refused_too(file, tmp_path):
+    file.write_text(HEX)
+    file.chmod(0o644)
+    (tmp_path / "link").symlink_to(file)
+    with pytest.raises(ValueError, match="open to others"):
+        load_key(tmp_path / "link")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_secret_that_another_owns_is_as_open_as_its_owner_wants(file):
+    file.write_text(HEX)
+    file.chmod(0o644)
+    os.chown(file, 65534, 65534)
+    assert load_key(file) == key_of(HEX)
+
+
+@POSIX
+def test_a_key_may_come_through_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(HEX,))
+    writer.start()
+    assert load_key(tmp_path / "pipe") == key_of(HEX)
+    writer.join()
 
 
 def test_a_folder_is_not_a_key(tmp_path):
@@ -121,8 +168,7 @@ def test_the_public_key_says_that_it_is():
     assert repr(PUBLIC_KEY) == "Key(public)"
 
 
-def test_no_message_holds_the_key(tmp_path):
-    file = tmp_path / "key"
+def test_no_message_holds_the_key(file):
     secret = "tell nobody about this"
     file.write_bytes(secret.encode() + b"\xff")
     with pytest.raises(ValueError, match="not text") as caught:
