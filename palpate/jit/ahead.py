@@ -40,7 +40,7 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
         yield
         return
     n = min(_cores() - 1, MOST_WORKERS)
-    if turns.lock(folder, "ahead") is False:  # another start has its processes at work already
+    if turns.lock(folder, f"ahead of {name}") is False:  # another start has its processes at work already
         n = 0
     command = [sys.executable, "-m", __name__, module, name]
     workers = [subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE) for k in range(n)]
@@ -50,7 +50,7 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
         for worker in workers:
             worker.kill()
             worker.communicate()
-        turns.unlock(folder, "ahead")
+        turns.unlock(folder, f"ahead of {name}")
 
 
 def _cores() -> int:

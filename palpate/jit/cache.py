@@ -19,7 +19,6 @@ import stat
 import sys
 import tempfile
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,8 @@ def _chosen() -> tuple[Path | None, str]:
     checked = "-boundscheck" if numba.config.BOUNDSCHECK else ""
     build = f"{versions}{checked}-{hashlib.sha256(flags.encode()).hexdigest()[:8]}"
     reasons: list[str] = []
-    for root in folders.roots():
+    named = folders.named_root()
+    for root in [named] if named else folders.own_roots():
         folder, owners = root / build, folders.owners_of(root)
         if not (why := folders.why_unusable(root, owners)):
             why = folders.why_unusable(folder, owners, stat.S_IMODE(root.stat().st_mode) | 0o700)
@@ -135,10 +135,12 @@ def _module_file(base: Path) -> Path | None:
     return None
 
 
-def _imported_files(file: Path) -> Iterator[Path]:
+@functools.cache
+def _imported_files(file: Path) -> frozenset[Path]:
     """Files that `file` imports from its own package (or, for a script, its own folder) and from palpate."""
     root = _package_root(file)
     package = file.relative_to(root).parts[0] if file.parent != root else None
+    found: set[Path] = set()
     for level, module, names in _imported_names(file):
         parts = module.split(".") if module else []
         if level:
@@ -150,10 +152,11 @@ def _imported_files(file: Path) -> Iterator[Path]:
         else:
             continue
         submodules = [_module_file(base / name) for name in names]
-        yield from (s for s in submodules if s)
+        found |= {s for s in submodules if s}
         # the package's own __init__ counts only where a name comes from it and not from a submodule
         if (not names or not all(submodules)) and (own := _module_file(base)):
-            yield own
+            found.add(own)
+    return frozenset(found)
 
 
 @functools.cache
@@ -161,7 +164,7 @@ def import_closure(file: Path) -> tuple[Path, ...]:
     """The file and every file it reaches by imports within its package and palpate, sorted."""
     seen, stack = {file}, [file]
     while stack:
-        new = set(_imported_files(stack.pop())) - seen
+        new = _imported_files(stack.pop()) - seen
         seen |= new
         stack += new
     return tuple(sorted(seen))

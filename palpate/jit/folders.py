@@ -24,10 +24,8 @@ def named_root() -> Path | None:
     return Path(named).absolute() if named else None
 
 
-def roots() -> list[Path]:
-    """Where our files may be, the best first: the named folder, or the user's cache folder and a temporary one."""
-    if named := named_root():
-        return [named]
+def own_roots() -> list[Path]:
+    """Of a user who named none: in his cache folder, and in the temporary one."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     ours = f"palpate-{os.geteuid() if KNOWS_OWNERS else 'cache'}"
     found = [Path(home) / "palpate", Path(tempfile.gettempdir()).absolute() / ours]
@@ -105,7 +103,8 @@ def _user(number: int) -> str:
 def secret_folder(*names: str) -> Path:
     """A folder for a key, which only we and root can fill and only we can read; an OSError says why there is none."""
     reasons = []
-    for root in roots():
+    named = named_root()
+    for root in [named, *own_roots()] if named else own_roots():  # a named one may be a cache that we only read
         folder = root.joinpath(*names)
         why = why_unusable(folder, we_and_root())
         if not why and os.access(folder, os.W_OK):

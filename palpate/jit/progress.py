@@ -54,7 +54,8 @@ class Progress(event.Listener):
         if self.listener is not None:
             self._say(done=False)
         elif not self.waited and not os.environ.get("PALPATE_QUIET"):
-            print(f"palpate: waiting for another process that compiles {self.name}", file=sys.stderr, flush=True)
+            text = f"palpate: waiting for another process that compiles {self.name}"
+            print(f"{text:<80}" if sys.stderr.isatty() else text, file=sys.stderr, flush=True)  # over a longer line
         self.waited = True
 
     def _say(self, done: bool) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 with contextlib.suppress(ImportError):  # Windows has none
     import fcntl
 
-PATIENCE_S = 180.0  # the longest function takes a tenth of it to compile
+PATIENCE_S = 300.0  # no function takes as long to compile, even on a busy machine
 POLL_S = 0.02
 
 while_waiting: list[Callable[[], None]] = []  # called again and again

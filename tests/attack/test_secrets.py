@@ -3,6 +3,7 @@
 import os
 import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,10 @@ def mode(path: Path) -> int:
 
 @pytest.fixture
 def root(tmp_path, monkeypatch):
+    """The folder named for the cache, of a user who has no other."""
     monkeypatch.setenv("PALPATE_CACHE_DIR", str(tmp_path / "root"))
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
+    monkeypatch.setattr(tempfile, "tempdir", "/proc/nowhere")
     before = os.umask(0)  # the worst there is
     yield tmp_path / "root"
     os.umask(before)
@@ -57,6 +61,13 @@ def test_a_key_that_was_open_to_others_is_made_anew(root):
     assert mode(key) == 0o600
     assert key.read_bytes() != first[0]
     assert certificate.read_bytes() != first[1]
+
+
+@OPENSSL
+def test_beside_a_cache_that_is_only_read_the_key_is_in_the_users_own_folder(root, tmp_path, monkeypatch):
+    monkeypatch.setenv("PALPATE_CACHE_DIR", "/proc")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert make_certificate("127.0.0.1")[1].is_relative_to(tmp_path / "own" / "palpate")
 
 
 @OPENSSL
