@@ -360,7 +360,7 @@ KINDS = ["bits", "bits", "bits", "cut", "cut", "longer", "zeros", "empty", "nois
 
 
 @compiled
-@pytest.mark.parametrize("repeats", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("repeats", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_damage_is_noticed_and_mended(place, repeats):
     draw = random.Random(8)
     with start(STARTS, place, place / "cache") as process:
