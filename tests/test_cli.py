@@ -13,7 +13,7 @@ from palpate.experiments.report import Report, run
 
 
 def palpate(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "palpate.cli", *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "palpate", *arguments], capture_output=True, text=True)
 
 
 def test_help_lists_every_command():

@@ -39,7 +39,9 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
         return
     n = min(_cores() - 1, MOST_WORKERS)
     command = [sys.executable, "-m", __name__, module, name]
-    workers = [subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE) for k in range(n)]
+    workers = [  # Ctrl-C is for this process, which ends them
+        subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE, process_group=0) for k in range(n)
+    ]
     try:
         yield
     finally:
