@@ -65,7 +65,7 @@ def test_an_experiment_without_claims_does_not_pass(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["run", "arm-swin"], "did you mean 'arm-swing'?"),
     (["run", "nothing-like-it"], "no experiment is called 'nothing-like-it'"),
-    (["bench", "--rounds", "0"], "--rounds must be at least 1"),
+    (["bench", "--rounds", "0"], "--rounds takes a number from 1"),
     (["bench", "nonsense"], "invalid choice 'nonsense'"),
     (["run"], "Missing from palpate run: EXPERIMENT"),
     (["touch", "nowhere"], "no scene is called 'nowhere'"),

@@ -27,6 +27,7 @@ from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.edits import Edits
+from palpate.runtime.ending import Ending
 from palpate.runtime.folders import sweep
 from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.meshes import MeshFiles
@@ -253,9 +254,12 @@ class Session:
         self.stop()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Let it run for a while [s]; without a time until it is stopped, or Ctrl-C."""
-        with contextlib.suppress(*([KeyboardInterrupt] if seconds is None else [])):
+        """Let it run for a while [s]; without a time until it is stopped, or by Ctrl-C, SIGTERM, a closed terminal."""
+        if seconds is not None:
             self._stopping.wait(seconds)
+            return
+        with contextlib.suppress(KeyboardInterrupt), Ending(None) as ending:
+            ending.wait(self._stopping)
 
     # --- events, and what is going on ---
 
