@@ -235,13 +235,10 @@ def real_session(test):
     return test
 
 
-@real_session
-@pytest.mark.parametrize("number", [signal.SIGHUP, *(pytest.param(n, marks=pytest.mark.slow) for n in SIGNALS[:2])])
-def test_a_signal_to_the_whole_group_ends_a_session_in_order(number, tmp_path):
-    path = tmp_path / "run.mcap"
-    arguments = ["touch", "arm-rest", "--no-browser", "--port", "0", "--record", str(path)]
-    with command(*arguments, start_new_session=True) as c:
-        c.line("servo at")
+def check_end(number: int, arguments: list[str], running: str, path: Path) -> None:
+    """A session that records, and a signal to it and all its relatives."""
+    with command(*arguments, "--port", "0", "--record", str(path), start_new_session=True) as c:
+        c.line(running)
         until(lambda: path.stat().st_size > 100_000)
         os.killpg(c.process.pid, number)
         code, out, err = c.ended()
@@ -250,6 +247,25 @@ def test_a_signal_to_the_whole_group_ends_a_session_in_order(number, tmp_path):
     assert "recorded" in out
     assert "Hz over" in out
     check_recording(path)
+
+
+@real_session
+@pytest.mark.parametrize("number", [signal.SIGHUP, *(pytest.param(n, marks=pytest.mark.slow) for n in SIGNALS[:2])])
+def test_a_signal_to_the_whole_group_ends_a_session_in_order(number, tmp_path):
+    check_end(number, ["touch", "arm-rest", "--no-browser"], "servo at", tmp_path / "run.mcap")
+
+
+@pytest.mark.slow
+@real_session
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_both_ends_of_a_link_in_order(number, tmp_path):
+    with command("serve", "arm-rest", "--port", "0") as serving:
+        where = serving.line("serving").split(" at ")[1].split()[0]
+        check_end(number, ["touch", "--remote", where, "--no-browser"], "touching", tmp_path / "run.mcap")
+        serving.process.send_signal(number)
+        code, out, err = serving.ended()
+    assert (code, err) == (0, "")
+    assert "Hz over" in out
 
 
 @real_session
