@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import re
 import sys
 from dataclasses import dataclass
@@ -18,8 +19,27 @@ from rich.table import Table
 
 from palpate import __version__
 from palpate.registry import Registry, everything
+from palpate.runtime.ending import BROKEN_PIPE, exit_code
+from palpate.runtime.saying import complain
 
-console = Console(highlight=False)
+
+class Output(Console):
+    """stdout."""
+
+    def on_broken_pipe(self) -> None:
+        """Whoever read it has left (`palpate scenes | head -1`): nothing to say, and nobody to say it to."""
+        with contextlib.suppress(SystemExit):
+            super().on_broken_pipe()  # puts /dev/null in its place
+        raise SystemExit(BROKEN_PIPE)
+
+
+console = Output(highlight=False)
+# what each numeric option may be, wherever it occurs
+NUMBERS = {
+    "seconds": (1e-3, 1e8, "a time from 0.001 to 1e8 s (without it there is no limit)"),
+    "port": (0, 65535, "a number from 0 to 65535; 0 picks a free port"),
+    "rounds": (1, 100_000, "a number from 1 to 100000"),
+}
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
 BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record"]
 
@@ -69,8 +89,6 @@ class Bench:
     def run(self) -> int:
         from palpate.bench import BENCHES
 
-        if (self.rounds is not None and self.rounds < 1) or not (self.seconds is None or self.seconds > 0.0):
-            raise ValueError("--rounds must be at least 1 and --seconds positive")
         bench = BENCHES[self.what]
         with console.status("compiling, or loading from the cache ...") as status:
             result = bench.measure(lambda what: status.update(f"measuring {what} ..."), rounds=self.rounds,
@@ -302,9 +320,12 @@ def _option(text: str) -> tuple[str, float | str]:
     if not (name and equals):
         raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
     try:
-        return name, float(value)
+        number = float(value)
     except ValueError:
         return name, value
+    if not math.isfinite(number):
+        raise ValueError(f"--set takes finite numbers, got {text!r}")
+    return name, number
 
 
 def _list(registry: Registry, group: str) -> int:
@@ -348,15 +369,24 @@ def main(arguments: list[str] | None = None) -> int:
                                description="Touch a simulation: push, pull and feel articulated bodies.")  # fmt: skip
     except SystemExit as stop:
         if stop.code:
-            print(f"palpate: {_one_line(complaint.getvalue())}", file=sys.stderr)
+            complain(_one_line(complaint.getvalue()))
         return int(stop.code or 0)
     try:
+        _check_numbers(command)
         return int(command.run())
     except (ValueError, OSError, RuntimeError) as error:
-        print(f"palpate: {error}", file=sys.stderr)
+        complain(str(error))
         return 2
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as asked:
+        return exit_code(asked)
+
+
+def _check_numbers(command: object) -> None:
+    """That every number which was given is one that the command can use."""
+    for name, (low, high, what) in NUMBERS.items():
+        value = getattr(command, name, None)
+        if value is not None and not low <= value <= high:  # nan is not
+            raise ValueError(f"--{name} takes {what}, got {value}")
 
 
 def _one_line(box: str) -> str:
@@ -367,7 +397,3 @@ def _one_line(box: str) -> str:
     text = " ".join(line for line in lines if line and not set(line) <= set("─-"))
     text = text.replace("For full helptext, run", "see").strip()
     return text or " ".join(box.split())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -13,7 +13,7 @@ from palpate.experiments.report import Report, run
 
 
 def palpate(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "palpate.cli", *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "palpate", *arguments], capture_output=True, text=True)
 
 
 def test_help_lists_every_command():
@@ -65,7 +65,7 @@ def test_an_experiment_without_claims_does_not_pass(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("arguments", "message"), [
     (["run", "arm-swin"], "did you mean 'arm-swing'?"),
     (["run", "nothing-like-it"], "no experiment is called 'nothing-like-it'"),
-    (["bench", "--rounds", "0"], "--rounds must be at least 1"),
+    (["bench", "--rounds", "0"], "--rounds takes a number from 1"),
     (["bench", "nonsense"], "invalid choice 'nonsense'"),
     (["run"], "Missing from palpate run: EXPERIMENT"),
     (["touch", "nowhere"], "no scene is called 'nowhere'"),

@@ -103,7 +103,7 @@ def test_readme_shows_the_tested_example():
 
 
 def help_of(*command: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "palpate.cli", *command, "--help"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "palpate", *command, "--help"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -18,9 +18,7 @@ import functools
 import math
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as xml
 
@@ -28,6 +26,7 @@ import numpy as np
 
 import palpate as pp
 from palpate.bench.contact_scenes import DT, NO_FORCE, BenchScene, Vector, touching
+from palpate.runtime.folders import Folder
 
 
 @contextlib.contextmanager
@@ -85,8 +84,8 @@ class BulletPeer:
     # ---- building
 
     def add_robot(self, robot: pp.MultiBody, q: dict[str, np.ndarray]) -> None:
-        with tempfile.TemporaryDirectory() as folder, quiet():
-            file = Path(folder) / "robot.urdf"
+        with Folder("bench") as folder, quiet():
+            file = folder / "robot.urdf"
             file.write_text(urdf(robot), encoding="utf-8")
             flags = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_MAINTAIN_LINK_ORDER
             robot_id = self.call("loadURDF", str(file), flags=flags)

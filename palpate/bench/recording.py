@@ -34,6 +34,7 @@ from palpate.record.wire import FrameCodec
 from palpate.record.writer import FrameWriter
 from palpate.runtime.children import Child
 from palpate.runtime.describe import describe
+from palpate.runtime.folders import Folder
 from palpate.runtime.loop import servo_loop
 from palpate.runtime.recorder import CHUNK_S
 from palpate.runtime.ring import Ring
@@ -231,8 +232,7 @@ def run(seconds: float = 5.0, progress: Callable[[str], None] = lambda what: Non
     before, load, rows = machine(), os.getloadavg(), []
     progress("the kernels of the servo, compiled or loaded")
     warm(servo_loop)
-    with tempfile.TemporaryDirectory(prefix="palpate-bench-") as name:
-        folder = Path(name)
+    with Folder("bench") as folder:
         for case in RECORDED:
             progress(f"a recording of {case.name}")
             row = record_row(case, seconds, folder)
@@ -248,7 +248,7 @@ def run(seconds: float = 5.0, progress: Callable[[str], None] = lambda what: Non
     goals = verdicts(rows)
     return {
         "bench": "record", "machine": before, "load": {"before": load, "after": os.getloadavg()}, "seconds": seconds,
-        "folder": str(Path(name).parent), "rows": rows,
+        "folder": tempfile.gettempdir(), "rows": rows,
         "met": [what for what, is_met in goals if is_met],
         "shortfalls": [what for what, is_met in goals if not is_met],
     }  # fmt: skip

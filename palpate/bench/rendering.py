@@ -12,7 +12,6 @@ without a clock in it, in the fastest round.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from palpate.haptics.rendering.facade import Proxy
 from palpate.jit import warm
 from palpate.model.model import Floats
 from palpate.model.shapes import SHAPE_KINDS
+from palpate.runtime.folders import Folder
 
 SIZE_M, SPEED_M_S, DT_S = 0.1, 0.2, 1e-3
 FREE_M, SLIDING_M = 0.02, 0.003
@@ -190,8 +190,8 @@ def run(
     for entry in (timed_updates, follow_entry):
         warm(entry)
     rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for thing in things(Path(folder), meshes):
+    with Folder("bench") as folder:
+        for thing in things(folder, meshes):
             of = f"{thing.name} of {thing.triangles} triangles" if thing.triangles else thing.name
             progress(f"rendering: {of}")
             began = time.perf_counter()

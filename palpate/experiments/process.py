@@ -16,7 +16,6 @@ import io
 import json
 import os
 import shutil
-import signal
 import sys
 import threading
 from contextlib import ExitStack, redirect_stdout, suppress
@@ -26,6 +25,7 @@ from typing import Any
 from palpate.experiments import EXPERIMENTS
 from palpate.registry import everything, find
 from palpate.runtime.children import one_line
+from palpate.runtime.ending import leave_to_parent
 
 LONGEST_LINE = 400  # characters of what is told
 # A tenth of what others get, where there is not enough for all; less, and it would starve on a busy machine.
@@ -117,7 +117,7 @@ def end_with_parent(into: Path | None) -> None:
 
 def main() -> int:
     """The process; returns its exit code."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole terminal; the session decides
+    leave_to_parent()
     tell, into = Teller(), None
     try:
         with open(0, "rb", buffering=0, closefd=False) as stdin:

@@ -43,7 +43,9 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
     if turns.lock(folder, f"ahead of {name}") is False:  # another start has its processes at work already
         n = 0
     command = [sys.executable, "-m", __name__, module, name]
-    workers = [subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE) for k in range(n)]
+    workers = [  # Ctrl-C is for this process, which ends them
+        subprocess.Popen([*command, f"{k}", f"{n}"], stdin=subprocess.PIPE, process_group=0) for k in range(n)
+    ]
     try:
         yield
     finally:

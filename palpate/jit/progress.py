@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core import event
@@ -63,10 +63,10 @@ class Progress(event.Listener):
         if self.listener is not None:
             self.listener(self.name, self.count, seconds, done)
         elif not os.environ.get("PALPATE_QUIET"):
-            live = sys.stderr.isatty()
             text = f"palpate: compiling {self.name} for this machine, once: {self.count} kernels, {seconds:.1f} s"
-            if done or live:
-                print(text, end="\n" if done else "\r", file=sys.stderr, flush=True)
+            with suppress(OSError, ValueError, AttributeError):  # stderr may be closed: it compiles all the same
+                if done or sys.stderr.isatty():
+                    print(text, end="\n" if done else "\r", file=sys.stderr, flush=True)
 
 
 _progress = Progress()

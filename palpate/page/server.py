@@ -18,7 +18,6 @@ import errno
 import json
 import os
 import queue
-import signal
 import ssl
 import sys
 import threading
@@ -35,6 +34,7 @@ from palpate.page.door import AT_A_TIME, SILENT_S, Door
 from palpate.page.guard import TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
 from palpate.runtime.addresses import reachable
+from palpate.runtime.ending import leave_to_parent
 from palpate.runtime.ring import Ring
 
 STATIC = Path(__file__).parent / "static"
@@ -48,7 +48,7 @@ class StartError(Exception):
 
 def main() -> None:
     """Run until the parent goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides when to end
+    leave_to_parent()
     try:
         asyncio.run(_serve(_settings(sys.stdin.buffer.readline())))
     except StartError as problem:

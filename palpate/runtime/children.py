@@ -48,7 +48,9 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
+            errors="replace",
             pass_fds=tuple(fds),
+            process_group=0,  # a terminal's Ctrl-C, or its end, is for this process, which tells its children in time
         )
         self.answers: queue.Queue[dict[str, Any]] = queue.Queue()
         threading.Thread(target=self._listen, name=f"listen-{module}", daemon=True).start()

@@ -16,7 +16,6 @@ An answer is {"id": ..., "ok": true, ...} or {"id": ..., "ok": false, "error": o
 from __future__ import annotations
 
 import queue
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
@@ -30,6 +29,7 @@ from palpate.control.files import export_csv, export_joint_trajectory, save
 from palpate.control.trajectory import Trajectory
 from palpate.dynamics.facade import forward_kinematics
 from palpate.runtime.children import Child, one_line
+from palpate.runtime.folders import Folder
 from palpate.runtime.lab import Lab
 from palpate.runtime.uploads import try_robot, unpack_robot
 from palpate.scenes.any_arm import scene_of
@@ -104,16 +104,16 @@ class Desk:
 
     def _robot(self, request: dict[str, Any]) -> dict[str, Any]:
         self._check_leaving()
-        folder = tempfile.TemporaryDirectory(prefix="palpate-robot-")
+        folder = Folder("robot")
         try:
-            robot = unpack_robot(request.get("files"), Path(folder.name))
-            try_robot(robot, Path(folder.name))
+            robot = unpack_robot(request.get("files"), folder.path)
+            try_robot(robot, folder.path)
             scene = scene_of(str(robot))()
             answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(str(robot), robot.stem)))
         except Exception as error:
-            folder.cleanup()
-            raise ValueError(one_line(error).replace(f"{folder.name}/", "")) from None
-        weakref.finalize(self.session.next_scene, folder.cleanup)  # its meshes are read as long as it is shown
+            folder.remove()
+            raise ValueError(one_line(error).replace(f"{folder.path}/", "")) from None
+        weakref.finalize(self.session.next_scene, folder.remove)  # its meshes are read as long as it is shown
         return answer
 
     def _check_leaving(self) -> None:
@@ -140,8 +140,8 @@ class Desk:
         if which not in ("plan", "motion") or style not in FORMATS:
             raise ValueError(f"export takes plan or motion, as {', '.join(FORMATS)}")
         name, write = FORMATS[style]
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, name)
+        with Folder("export") as folder:
+            path = folder / name
             write(path, edit.plan if which == "plan" else edit.motion())
             return {"name": f"{self.session.scene.name}-{name}", "text": path.read_text(encoding="utf-8")}
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import signal
-import tempfile
-import threading
-import time
 import webbrowser
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +16,10 @@ from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit.ahead import compiled_ahead
 from palpate.runtime.children import Child
+from palpate.runtime.ending import Ending
+from palpate.runtime.folders import Folder, sweep
 from palpate.runtime.ring import Ring
+from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.tls import make_certificate
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
@@ -33,45 +30,6 @@ if TYPE_CHECKING:
     from palpate.haptics.reach import Reach
 
 CLEAR_M, MOST_STEPS_UP = 0.03, 200  # of a device's middle from every surface, and the way up to look for it
-
-POLL_S = 0.05  # how often a command looks whether it is over
-
-Say = Callable[[str], None]
-
-
-class Ending:
-    """When a command is over: on Ctrl-C, on a request to terminate, or after a time [s] from the first wait on.
-
-    with Ending(seconds) as ending: ...; ending.wait()
-    """
-
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds, self._until, self._asked = seconds, math.inf, False
-
-    def __enter__(self) -> Ending:
-        self._before = signal.signal(signal.SIGTERM, self._ask)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGTERM, self._before)
-
-    def _ask(self, *_: object) -> None:
-        self._asked = True  # not an event: a signal may come while the event's own lock is held
-
-    @property
-    def over(self) -> bool:
-        return self._asked or time.monotonic() >= self._until
-
-    def wait(self, leaving: threading.Event | None = None) -> None:
-        """Until it is over, or until `leaving` is set."""
-        if self._seconds is not None and self._until == math.inf:
-            self._until = time.monotonic() + self._seconds
-        leaving = leaving or threading.Event()
-        try:
-            while not self.over and not leaving.wait(POLL_S):
-                pass
-        except KeyboardInterrupt:
-            self._asked = True
 
 
 def _show(url: str, browser: bool, say: Say) -> None:
@@ -96,7 +54,7 @@ def touch(
     from palpate.haptics.devices.opening import open_device
     from palpate.runtime.session import Session
 
-    certificate = make_certificate(host) if tls else None
+    say, certificate = unfailing(say), make_certificate(host) if tls else None
     with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         compiling = stack.enter_context(ExitStack())  # until the first session runs
@@ -146,17 +104,15 @@ def serve(
     from palpate.link.keys import load_key
     from palpate.runtime.remote import Serving
 
-    key = load_key(key_file)
-    with compiled_ahead("palpate.runtime.loop", "servo_loop"):
-        built = _edited(scene_of(scene)(), edit)
-        session = Serving(built, host, port, key, record, say=say).start()
-    try:
+    say, key = unfailing(say), load_key(key_file)
+    with Ending(seconds) as ending, ExitStack() as stack:
+        with compiled_ahead("palpate.runtime.loop", "servo_loop"):
+            built = _edited(scene_of(scene)(), edit)
+            session = Serving(built, host, port, key, record, say=say)
+            stack.enter_context(session)
         say(f"serving {built.name!r} at {host}:{session.port} ({'with a key' if key else 'this machine only'}); "
             f"`palpate touch --remote {host}:{session.port}` touches it; Ctrl-C ends")  # fmt: skip
-        with Ending(seconds) as ending:
-            ending.wait()
-    finally:
-        session.stop()
+        ending.wait()
     told = ", ".join(f"{name} {n}" for name, n in session.relaying.counts().items() if n)
     say(f"{session.report}; packets: {told or 'none'}")
     return 0
@@ -180,8 +136,8 @@ def touch_remote(
     from palpate.link.keys import load_key
     from palpate.runtime.remote import Remote, RemoteSession
 
-    host, remote_port = _address(remote)
-    with ExitStack() as stack:
+    say, (host, remote_port) = unfailing(say), _address(remote)
+    with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         with compiled_ahead("palpate.runtime.mirror_kernels", "mirror_loop"):
             other = Remote(host, remote_port, load_key(key_file))
@@ -189,13 +145,11 @@ def touch_remote(
             reaching = []
             if opened:
                 reaching = [(opened, replace(default_reach(built, opened.spec, mode), passivity="tank"))]
-            session = RemoteSession(other, built, reaching, page=True, record=record, port=port, say=say,
-                                    estimate=estimate, holds=not watch).start()  # fmt: skip
-        stack.callback(session.stop)
+            session = stack.enter_context(RemoteSession(other, built, reaching, page=True, record=record, port=port,
+                                                        say=say, estimate=estimate, holds=not watch))  # fmt: skip
         _show(session.url, browser, say)
         say(f"{'watching' if watch else 'touching'} {built.name!r} of {remote}")
-        with Ending(seconds) as ending:
-            ending.wait()
+        ending.wait()
     say(str(session.report))
     return 0
 
@@ -207,8 +161,8 @@ def _address(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         host, port = text, str(PORT)
-    if not host or not port.isdigit():
-        raise ValueError(f"--remote takes HOST:PORT, got {text!r}")
+    if not host or not port.isdecimal() or not 0 < int(port) <= 65535:
+        raise ValueError(f"--remote takes HOST:PORT, the port from 1 to 65535; got {text!r}")
     return host.strip("[]"), int(port)
 
 
@@ -247,8 +201,10 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
     from palpate.record.reader import Recording
     from palpate.runtime.player import Player, shown_layout
 
-    with Recording(file) as recording, tempfile.TemporaryDirectory(prefix="palpate-meshes-") as folder:
-        meshes = [Path(folder, f"{number}.mesh") for number in range(len(recording.meshes))]
+    say = unfailing(say)
+    sweep()
+    with Ending(seconds) as ending, Recording(file) as recording, Folder("meshes") as folder:
+        meshes = [folder / f"{number}.mesh" for number in range(len(recording.meshes))]
         for path, mesh in zip(meshes, recording.meshes, strict=True):
             path.write_bytes(mesh)
         layout = shown_layout(recording)
@@ -265,8 +221,7 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
                     f"{recording.count} frames, {recording.duration_s:.2f} s, of the scene {recording.hello['scene']!r}"
                 )
                 _show(url, browser, say)
-                with Ending(seconds) as ending:
-                    ending.wait()
+                ending.wait()
             finally:
                 page.end()
     return 0

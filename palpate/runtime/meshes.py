@@ -5,7 +5,6 @@ A file is little-endian: vertices n and triangles m (uint32 each), then n x 3 fl
 
 from __future__ import annotations
 
-import tempfile
 from functools import cached_property
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import numpy as np
 from palpate.model.meshes import load_mesh
 from palpate.model.model import Model
 from palpate.model.shapes import Shape
+from palpate.runtime.folders import Folder
 
 
 def mesh_key(shape: Shape) -> tuple[str, tuple[float, ...]]:
@@ -36,17 +36,17 @@ class MeshFiles:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Folder | None = None
 
     @cached_property
     def paths(self) -> list[str]:
         """By number, as `meshes_of` has them."""
-        self._folder = tempfile.TemporaryDirectory(prefix="palpate-meshes-")
-        return write_meshes(self._model, Path(self._folder.name))
+        self._folder = Folder("meshes")
+        return write_meshes(self._model, self._folder.path)
 
     def remove(self) -> None:
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.remove()
 
 
 def write_meshes(model: Model, folder: Path) -> list[str]:

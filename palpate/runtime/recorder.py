@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from palpate.record.writer import FrameWriter, layout_of
+from palpate.runtime.ending import leave_to_parent
 from palpate.runtime.ring import Follower, Ring
 
 POLL_S = 0.02  # how often the rings are read
@@ -177,7 +178,7 @@ def main() -> int:
     """The process; returns its exit code."""
     over, ended = threading.Event(), []  # a signal handler must not set the event: it may interrupt its lock
     marks: deque[Any] = deque()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole terminal; the session ends us by stdin
+    leave_to_parent()
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
     told = lines(0)
     orders = next(told, b"")

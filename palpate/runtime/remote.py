@@ -61,12 +61,18 @@ class Serving(Session):
 
     def start(self) -> Serving:
         super().start()
-        self.relaying.start()
         return self
 
+    def _start(self) -> None:
+        super()._start()
+        self.relaying.start()
+
     def stop(self) -> SessionReport:
-        self.relaying.stop()
-        return super().stop()
+        try:
+            self.relaying.stop()
+        finally:
+            super().stop()
+        return self.report
 
 
 class Remote:

@@ -49,7 +49,7 @@ class Ring:
             own[:24] = header
             return cls(-1, own)
         if hasattr(os, "memfd_create"):
-            fd = os.memfd_create("palpate", 0)
+            fd = _above_streams(os.memfd_create("palpate", 0))
         else:  # not on Linux: an unlinked temporary file behaves the same
             import tempfile
 
@@ -105,6 +105,17 @@ class Ring:
         with contextlib.suppress(BufferError):  # someone still holds a view; it goes with the view
             self._map.close()
         self._close()
+
+
+def _above_streams(fd: int) -> int:
+    """The same file, not as 0, 1 or 2: in a program that was started without them it would be a child's stdin."""
+    if fd > 2:
+        return fd
+    import fcntl
+
+    above = fcntl.fcntl(fd, fcntl.F_DUPFD, 3)
+    os.close(fd)
+    return above
 
 
 @contextlib.contextmanager

@@ -10,13 +10,13 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.frame import FAULT, HANDS, PAUSE, PLAY, RESET, STEP
+from palpate.frame import HANDS, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox, take_force_away
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
@@ -27,13 +27,16 @@ from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.edits import Edits
+from palpate.runtime.ending import Ending
+from palpate.runtime.folders import sweep
 from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.meshes import MeshFiles
-from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark, why_it_ended
+from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark
 from palpate.runtime.report import SessionReport as SessionReport
-from palpate.runtime.report import why_no_force
-from palpate.runtime.state import HEARTBEAT_NS, NEXT_EVENT, SPIN_NS, STATE, STOP, WATCHDOG, Engine
+from palpate.runtime.saying import Say, Saying
+from palpate.runtime.state import NEXT_EVENT, SPIN_NS, STOP, Engine
 from palpate.runtime.trials import Trials
+from palpate.runtime.watching import Watching
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 
@@ -42,12 +45,9 @@ if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.runtime.paging import Paging
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
-WATCH_S = 0.01
-SILENT_S = 0.05  # a loop silent for this long has the watchdog count it
 FIFO_PRIORITY = 80
 BATCH = 250  # ticks of simulated time between two looks at the frames
 SMOOTH_S = 0.02  # the pointer's path between its 60 to 120 samples a second
-MOST_RESTARTS, STEADY_S = 5, 10.0  # of a page, in a row, none of which lived that long
 
 
 class Session:
@@ -75,13 +75,13 @@ class Session:
         port: int = 8642,
         playing: bool = True,
         fifo: bool = True,
-        say: Callable[[str], None] = lambda text: None,
+        say: Say = lambda text: None,
         certificate: tuple[Path, Path] | None = None,
         token: str = "",
         may_leave: bool = False,
         shared: bool = False,
     ) -> None:
-        self.scene, self.say = scene, say
+        self.scene, self._say = scene, Saying(say)
         self._devices = [device for device, _ in devices]
         self._mailboxes: list[Mailbox] = []
         self.reaching = [self._reaching(device, reach) for device, reach in devices]
@@ -94,18 +94,17 @@ class Session:
         self.meshes = MeshFiles(scene.model)  # for page and recorder
         self.trials = Trials()  # of the scene's task
         self.report = SessionReport()
-        self._want_page, self._record, self._where = page, record, (host, port, certificate, token)
+        self._want_page, self.record, self._where = page, record, (host, port, certificate, token)
         self.may_leave, self.leaving = may_leave, threading.Event()
         self.next_scene: Scene | None = None
         self._playing, self._want_fifo, self._begun = playing, fifo, False
         self.page: Paging | None = None
         self.recorder: Child | None = None
-        self._faults, self._began = [False] * len(self.reaching), 0.0  # monotonic clock [s], 0: not in real time
+        self._began = 0.0  # monotonic clock [s], 0: not in real time
         self._writing = threading.Lock()  # of the rings: a desk, a program and its threads may all send
         self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
-        self._watch = threading.Thread(target=self._run_watch, name="watch", daemon=True)
-        self._tend = threading.Thread(target=self._run_tend, name="tend", daemon=True)
+        self.watching = Watching(self, self._devices, self._mailboxes, self._stopping)
 
     def _reaching(self, device: Device, reach: Reach) -> Reaching:
         from palpate.haptics.reach import Reaching
@@ -127,34 +126,37 @@ class Session:
             return self
         self._check_world()
         try:
-            if self._want_page:
-                from palpate.runtime.paging import Paging
-
-                self.page = Paging(self, *self._where)
-                self.page.start()  # which takes its process a while
-            self._warm()
-            self._begin(real_time=True)
-            if self._record is not None:
-                self.recorder = start_recorder(self.scene, self.engine, self.meshes, self._record, self._want_fifo)
-            if self.page is not None:
-                self.page.listening()
+            self._start()
         except BaseException:
             self.stop()
             raise
+        return self
+
+    def _start(self) -> None:
+        sweep()
+        if self._want_page:
+            from palpate.runtime.paging import Paging
+
+            self.page = Paging(self, *self._where)
+            self.page.start()  # which takes its process a while
+        self._warm()
+        self._begin(real_time=True)
+        if self.record is not None:
+            self.recorder = start_recorder(self.scene, self.engine, self.meshes, self.record, self._want_fifo)
+        if self.page is not None:
+            self.page.listening()
         self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
         self._began = time.monotonic()
         self.scene.world.in_session = True
         for mailbox in self._mailboxes:
             mailbox.start()
         self._servo.start()
-        self._watch.start()
-        self._tend.start()
+        self.watching.start()
         self._scheduled.wait()
         while self.engine.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
             time.sleep(0.001)
         if self._playing:
             self.play()
-        return self
 
     def stop(self) -> SessionReport:
         """Stop the servo within a few ms, let the recorder finish, end the page."""
@@ -162,26 +164,34 @@ class Session:
             return self.report
         self._stopping.set()
         self.engine.servo.control[STOP] = 1
-        if self._servo.is_alive():
-            self._servo.join()
-            self._watch.join()
-            self._tend.join()
-        if self._began:
-            self.scene.world.in_session = False
-        for mailbox in self._mailboxes:
-            mailbox.stop()
-        take_force_away(self._devices, self._mailboxes)
-        self._note_report()
+        with contextlib.ExitStack() as last:  # from below; what fails, or is interrupted, does not keep the rest
+            last.callback(self._say.finish)
+            last.callback(self._close)
+            last.callback(self.meshes.remove)
+            if self.page is not None:
+                last.callback(self.page.end)
+            last.callback(self._finish_recording)
+            last.callback(self._note_report)
+            last.callback(self.watching.join)
+            last.callback(take_force_away, self._devices, self._mailboxes)
+            for mailbox in self._mailboxes:
+                last.callback(mailbox.stop)
+            if self._servo.is_alive():
+                self._servo.join()
+        return self.report
+
+    def _finish_recording(self) -> None:
         if self.recorder is not None:
             try:
-                self.say(finish_recorder(self.recorder, self._record))
+                self._say(finish_recorder(self.recorder, self.record))
             except ChildError as error:
-                self._note(f"recording: {error}")
-        if self.page is not None:
-            self.page.end()
-        self.meshes.remove()
-        self.engine.close()
-        return self.report
+                self.note(f"recording: {error}")
+
+    def _close(self) -> None:
+        if self._began:
+            self.scene.world.in_session = False
+        if not self._servo.is_alive():  # else a second Ctrl-C came before it had stopped, and it still has the memory
+            self.engine.close()
 
     def run(self, seconds: float) -> SessionReport:
         """Start, if it does not run already, let it run for a while [s], and stop."""
@@ -208,7 +218,7 @@ class Session:
             self.edit.collect()
             self.trials.collect(self)
         if done < ticks:
-            self._note(f"the world stopped: {self.scene.world.fault}")
+            self.note(f"the world stopped: {self.scene.world.fault}")
         self._note_report()
         self.report.periods += done
         self.report.seconds += seconds
@@ -244,9 +254,12 @@ class Session:
         self.stop()
 
     def wait(self, seconds: float | None = None) -> None:
-        """Let it run for a while [s]; without a time until it is stopped, or Ctrl-C."""
-        with contextlib.suppress(*([KeyboardInterrupt] if seconds is None else [])):
+        """Let it run for a while [s]; without a time until it is stopped, or by Ctrl-C, SIGTERM, a closed terminal."""
+        if seconds is not None:
             self._stopping.wait(seconds)
+            return
+        with contextlib.suppress(KeyboardInterrupt), Ending(None) as ending:
+            ending.wait(self._stopping)
 
     # --- events, and what is going on ---
 
@@ -316,9 +329,10 @@ class Session:
 
     def mark(self, text: str, data: Any = None) -> None:
         """A marker into the recording, at this moment: a word, and whatever JSON can hold."""
-        if self.recorder is None:
+        recorder = self.recorder
+        if recorder is None:
             raise ValueError("nothing is being recorded: start with --record FILE")
-        tell_mark(self.recorder, text, data)
+        tell_mark(recorder, text, data)
 
     # --- threads ---
 
@@ -328,9 +342,9 @@ class Session:
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
                 self.report.fifo = True
             except (PermissionError, AttributeError):
-                self._note("SCHED_FIFO is not permitted: ticks may be late under load")
+                self.note("SCHED_FIFO is not permitted: ticks may be late under load")
         if CLOCK == "python":
-            self._note("the loop is timed by Python's clock: best effort, whatever else Python does delays it")
+            self.note("the loop is timed by Python's clock: best effort, whatever else Python does delays it")
         self._scheduled.set()
         self.report.periods = self._loop()
 
@@ -340,54 +354,10 @@ class Session:
     def _loop(self) -> int:
         return int(servo_loop(self.engine.address, 0))
 
-    def _run_watch(self) -> None:
-        """Force, edits and faults, all the time: nothing here may take long."""
-        control, silent, stopped = self.engine.servo.control, False, False
-        while not self._stopping.wait(WATCH_S):
-            since = time.monotonic_ns() - int(control[HEARTBEAT_NS])
-            if since > SILENT_S * 1e9 and not silent and control[HEARTBEAT_NS]:
-                control[WATCHDOG] += 1
-            silent = since > SILENT_S * 1e9
-            if silent:
-                take_force_away(self._devices, self._mailboxes)
-            self._note_faults()
-            self.trials.collect(self)
-            self.edit.collect()
-            fault = bool(self.engine.servo.integer[STATE] == FAULT)
-            if fault and not stopped:
-                self._note(f"the world stopped: {self.scene.world.fault}; a reset starts it again")
-            stopped = fault
-
-    def _run_tend(self) -> None:
-        """The children: a page that ended is started again, a recorder is not."""
-        restarts, since = 0, time.monotonic()
-        while not self._stopping.wait(WATCH_S):
-            if self.page is not None and not self.page.alive and restarts < MOST_RESTARTS:
-                restarts = restarts + 1 if time.monotonic() - since < STEADY_S else 1
-                since = time.monotonic()
-                self._note("the page ended and was started again")
-                try:
-                    self.page.start()
-                    self.page.listening()
-                except ChildError as error:
-                    self._note(f"the page: {error}")
-            if self.recorder is not None and not self.recorder.alive:
-                self._note(f"the recorder ended ({why_it_ended(self.recorder)}); the servo goes on, nothing more is "
-                           f"recorded (`palpate recover {self._record}` reads what it left)")  # fmt: skip
-                self.recorder = None
-
-    def _note_faults(self) -> None:
-        """Say once why a device has no force; a mailbox knows more than its LOST."""
-        for k, (device, reaching) in enumerate(zip(self._devices, self.reaching, strict=True)):
-            fault = reaching.fault
-            if fault and not self._faults[k]:
-                box = next((box for box in self._mailboxes if box.device is device), None)
-                self._note(why_no_force(device, fault, box))
-            self._faults[k] = bool(fault)
-
-    def _note(self, text: str) -> None:
+    def note(self, text: str) -> None:
+        """Into the report, and said; never fails, and never waits."""
         self.report.notes.append(text)
-        self.say(text)
+        self._say(text)
 
     def _note_report(self) -> None:
         servo = self.engine.servo

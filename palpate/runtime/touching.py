@@ -17,7 +17,8 @@ from typing import Any
 
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach import Reach
-from palpate.runtime.live import Ending
+from palpate.runtime.ending import Ending
+from palpate.runtime.saying import unfailing
 from palpate.runtime.session import Session
 from palpate.scenes.scene import Scene
 from palpate.world.world import World
@@ -68,6 +69,7 @@ def touch(
     return session
 
 
+@unfailing
 def _say(text: str) -> None:
     print(text, flush=True)
 
@@ -82,7 +84,7 @@ def _at_exit() -> None:
     running = [session for session in _started if session.is_running]
     failed = getattr(sys, "last_value", None) is not None
     if running and _is_script() and not failed:
-        with Ending(None) as ending, contextlib.suppress(KeyboardInterrupt):
+        with contextlib.suppress(KeyboardInterrupt), Ending(None) as ending:
             _say("the session runs until Ctrl-C")
             ending.wait()
     for session in running:

@@ -272,4 +272,4 @@ def test_the_bench_runs_two_processes_and_writes_every_row(monkeypatch, tmp_path
 
 def test_seconds_must_be_positive(capsys):
     assert cli.main(["bench", "link", "--seconds", "0"]) == 2
-    assert "--seconds positive" in capsys.readouterr().err
+    assert "--seconds takes" in capsys.readouterr().err

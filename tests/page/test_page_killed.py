@@ -18,7 +18,8 @@ from waiting import until_async as until
 from palpate import jit
 from palpate.frame import COUNTERS, RUNNING
 from palpate.runtime.ring import Follower
-from palpate.runtime.session import MOST_RESTARTS, Session
+from palpate.runtime.session import Session
+from palpate.runtime.watching import MOST_RESTARTS
 from palpate.scenes.arm import arm_at_rest
 
 pytestmark = [

@@ -306,7 +306,7 @@ def test_a_device_that_fails_outside_the_loop_does_not_end_the_watch(odd_session
     odd.odd.integer[HANG] = 1
     until(lambda: odd_session.frame()["counters"][frame.COUNTERS.index("watchdog")] > 0)
     until(lambda: pressed(odd_session, 3.9))
-    assert odd_session._watch.is_alive()
+    assert odd_session.watching.watch.is_alive()
 
 
 def test_a_device_faster_than_its_limit_has_its_force_taken_away(odd_session, odd):

@@ -147,10 +147,10 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
 def test_the_watchdog_counts_a_silent_loop(scene):
     session = Session(scene)
     session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
-    session._watch.start()
+    session.watching.watch.start()
     until(lambda: session.engine.servo.control[WATCHDOG] == 1)
     session._stopping.set()
-    session._watch.join()
+    session.watching.watch.join()
 
 
 @needs_page

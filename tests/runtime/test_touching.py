@@ -70,7 +70,7 @@ def page_of(line: str) -> bytes:
         return answer.read()
 
 
-@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_script_that_touches_shows_the_page_and_runs_until_it_is_asked_to_end(asked, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(program(TOUCH, "print('the last line')"))
@@ -116,13 +116,14 @@ def test_at_a_prompt_it_does_not_block_and_leaving_the_prompt_ends_it():
         assert "until Ctrl-C" not in out
 
 
-def test_wait_ends_with_ctrl_c_and_no_traceback():
-    waits = "wait = session._stopping.wait; session._stopping.wait = lambda s: (s or print('waiting'), wait(s))"
-    lines = [f"session = {TOUCH}", waits, "session.wait()", "del session._stopping.wait", "print('after')",
+@pytest.mark.parametrize("asked", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_wait_ends_when_it_is_asked_to_and_no_traceback(asked):
+    looks = "look = session._stopping.is_set; session._stopping.is_set = lambda: (print('waiting'), look())[1]"
+    lines = [f"session = {TOUCH}", looks, "session.wait()", "del session._stopping.is_set", "print('after')",
              "session.stop()"]  # fmt: skip
     with running("-c", program(*lines)) as process:
         until_said(process, "waiting")
-        process.send_signal(signal.SIGINT)
+        process.send_signal(asked)
         out, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, err
         assert "after" in out

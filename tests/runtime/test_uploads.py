@@ -49,7 +49,7 @@ def test_a_robot_comes_with_its_mesh_and_under_its_own_name(office, tmp_path):
     assert [s["mesh"] for s in shapes if s["kind"] == "mesh"] == [0]
     session.simulate(0.05)
     session.stop()
-    folder = Path(next(s.mesh for b in scene.model.description.bodies for s in b.shapes if s.mesh)).parents[2]
+    folder = Path(next(s.mesh for b in scene.model.description.bodies for s in b.shapes if s.mesh)).parents[3]
     assert folder.name.startswith("palpate-robot-")
     del scene, session
     gc.collect()

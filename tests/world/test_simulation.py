@@ -215,7 +215,7 @@ def test_a_plugin_that_fails_is_one_line_that_says_where(tmp_path, capsys):
     (["nowhere.py:Name"], "there is no file nowhere.py"),
     ([str(EXAMPLE) + ":Pull"], "push_plugin.py has no class Pull; it has: Push"),
     ([str(EXAMPLE), "--out", "x"], "--out and --set are for experiments"),
-    ([str(EXAMPLE), "--seconds", "-1"], "seconds must be positive"),
+    ([str(EXAMPLE), "--seconds", "-1"], "--seconds takes"),
     ([str(EXAMPLE), "--scene", "hrp3"], "no scene is called 'hrp3'"),
     (["arm-swing", "--seconds", "1"], "--seconds and --scene are for plug-ins"),
 ])  # fmt: skip
