@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import mmap
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,6 +29,7 @@ from palpate.record.container import (
     scan,
     unsqueezed,
 )
+from palpate.record.marks import read_mark, shown
 from palpate.record.wire import FrameCodec
 from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
 from palpate.scenes.task import Trial, trials_of
@@ -62,6 +64,7 @@ class Recording:
     count       frames in it                    duration_s  from its first to its last frame [s]
     finished    whether it was closed properly  lost        frames that the recorder lost; None: it died before it said
     metadata    format, version and clocks      meshes      of the scene, as runtime/meshes.py writes them
+    notes       what a person should know of it, as far as it was read: a line each
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -73,8 +76,9 @@ class Recording:
         self.hello = _scene(self._contents, path)
         self.layout = layout_of(self.hello)
         self._codec = FrameCodec(self.layout)
-        lost = self._contents.metadata.get(END, {}).get("lost", "")
-        self.lost = int(lost) if lost.isdecimal() else None
+        self.lost = _integer(self._contents.metadata.get(END, {}).get("lost", ""))
+        self._clock_offset_ns = _integer(self.metadata.get("clock_offset_ns", "")) or 0
+        self.notes: set[str] = set()  # what a person should know of this file, a line each
         self._channel = self._contents.channel(FRAMES)
         self._cache: OrderedDict[int, Frames] = OrderedDict()
         self._chunks = np.arange(len(self._contents.chunk_at))  # those that hold frames
@@ -169,15 +173,15 @@ class Recording:
 
     @property
     def marks(self) -> list[Mark]:
-        """Markers, in the order of time."""
-        marks, first_ns = [], int(self._first_ns[0]) if self.count else 0
-        for data, unix_ns in self._messages(MARKS):
-            try:
-                told = json.loads(data)
-                text, wall_ns = str(told["text"]), int(told["wall_ns"])
-            except (ValueError, TypeError, KeyError):
-                raise RecordError(f"{self.path} is damaged: a mark cannot be read") from None
-            marks.append(Mark((unix_ns - first_ns) / 1e9, text, told.get("data"), wall_ns, unix_ns))
+        """Markers, in the order of time; `notes` says if some are not as they were set."""
+        marks, odd, first_ns = [], 0, int(self._first_ns[0]) if self.count else 0
+        for message, unix_ns in self._messages(MARKS):
+            text, data, wall_ns, whole = read_mark(message)
+            wall_ns = unix_ns - self._clock_offset_ns if wall_ns is None else wall_ns
+            marks.append(Mark((unix_ns - first_ns) / 1e9, text, data, wall_ns, unix_ns))
+            odd += not whole
+        if odd:
+            self.notes.add(f"{self.path}: {odd} of {len(marks)} marks hold more than a mark may; their data is text")
         return sorted(marks, key=lambda mark: mark.unix_ns)
 
     @property
@@ -273,7 +277,7 @@ class Recording:
         Where a shown frame lies on the axis of SEEK: (wall_ns - first_wall_ns) * 1e-9 [s], from 0 to duration_s.
         """
         first = self.layout.read(self.frame(0), "wall_ns") if self.count else 0
-        marks = [{"time_s": mark.time_s, "text": mark.text, "data": mark.data} for mark in self.marks]
+        marks = [{"time_s": mark.time_s, "text": shown(mark.text), "data": shown(mark.data)} for mark in self.marks]
         told = {"mode": "replay", "duration_s": self.duration_s, "first_wall_ns": first, "marks": marks}
         return self.hello | told
 
@@ -311,6 +315,11 @@ class Recording:
     def file_bytes(self) -> int:
         """Bytes of the file."""
         return len(self._data)
+
+
+def _integer(text: str) -> int | None:
+    """A number of the metadata, if it is one."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else None
 
 
 def _mapped(path: Path) -> mmap.mmap:
