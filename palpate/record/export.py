@@ -108,7 +108,7 @@ def _marks(recording: Recording, out: Path) -> int:
     """A row for each mark; data that is an object has a column for each of its names, other data is in `data`."""
     marks = recording.marks
     names = dict.fromkeys(name for mark in marks if isinstance(mark.data, dict) for name in mark.data)
-    with open(out, "w", encoding="utf-8", errors="backslashreplace", newline="") as file:  # half a letter is none
+    with open(out, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["time_s", "utc", "wall_ns", "text", "data", *(f"data.{name}" for name in names)])
         for mark in marks:

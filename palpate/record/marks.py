@@ -16,7 +16,10 @@ LONGEST_TEXT = 10_000  # characters
 MOST_LEVELS = 32  # of lists and objects within each other; 0: a number or a text
 LARGEST_BYTES = 64_000  # of the text and the data as JSON, in UTF-8
 SHOWN = 1000  # characters of data that is too large to be shown
-WRITTEN = re.compile(rb'\{"text": ("(?:[^"\\]|\\.)*"), "data": (.*), "wall_ns": (-?\d{1,19}), "utc": "[^"]*"\}', re.DOTALL)
+# as writer.py puts it
+WRITTEN = re.compile(
+    rb'\{"text": ("(?:[^"\\]|\\.)*"), "data": (.*), "wall_ns": (-?\d{1,18}), "utc": "[^"]*"\}', re.DOTALL
+)
 
 
 def check_mark(text: str, data: Any) -> None:
@@ -57,15 +60,17 @@ def read_mark(message: bytes) -> tuple[str, Any, int | None, bool]:
     """text, data, wall_ns [ns] and whether the mark is as it was set; else its data is text, the JSON itself."""
     try:
         told = json.loads(message)
-        text, wall_ns = told["text"], told["wall_ns"]
-        _check_bounds(told.get("data"), inf)
+        text, data, wall_ns = told["text"], told.get("data"), told["wall_ns"]
+        _check_bounds(data, inf)
+        json.dumps([text, data], ensure_ascii=False).encode()  # half a letter cannot be written anywhere
         if isinstance(text, str) and type(wall_ns) is int and abs(wall_ns) < 2**63:
-            return text, told.get("data"), wall_ns, True
+            return text, data, wall_ns, True
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     if (found := WRITTEN.fullmatch(message)) is not None:
         with contextlib.suppress(ValueError):
-            return json.loads(found[1]), found[2].decode(errors="replace"), int(found[3]), False
+            text = json.loads(found[1]).encode(errors="backslashreplace").decode()
+            return text, found[2].decode(errors="replace"), int(found[3]), False
     return "a mark that cannot be read", message.decode(errors="replace"), None, False
 
 
@@ -75,6 +80,5 @@ def shown(data: Any) -> Any:
         check_mark("", data)
     except ValueError:
         whole = data if isinstance(data, str) else json.dumps(data)
-        whole = whole.encode(errors="replace").decode()
         return whole if len(whole) <= SHOWN else whole[:SHOWN] + " ..."
     return data

@@ -23,8 +23,11 @@ from palpate.record.container import (
     MAGIC,
     MESSAGE,
     MESSAGE_INDEX,
+    MOST_TIMES,
     RECORD,
+    SMALL_FILE,
     Contents,
+    Messages,
     messages_in,
     scan,
     unsqueezed,
@@ -34,7 +37,9 @@ from palpate.record.wire import FrameCodec
 from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
 from palpate.scenes.task import Trial, trials_of
 
-CHUNKS_KEPT = 8  # decoded chunks in memory
+CHUNKS_KEPT = 8  # decoded chunks in memory,
+MOST_KEPT = 1 << 28  # and no more than these bytes
+LARGEST_DECODED = 1 << 28  # one of them [bytes]
 READS = ("1", FORMAT)  # formats of the file
 # What a message was before fields were added to its end, by its words now.
 OLDER = {Layout(HAND).words: Layout(HAND[: 1 + [f.name for f in HAND].index("energy_J")])}
@@ -70,10 +75,20 @@ class Recording:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._data = _mapped(self.path)
+        try:
+            self._open()
+        except BaseException:
+            self._data.close()
+            raise
+
+    def _open(self) -> None:
         self._contents = scan(self._data)
+        if self._contents.unpacked > SMALL_FILE + MOST_TIMES * len(self._data):
+            raise RecordError(f"{self.path} is damaged, or made to fill the memory: its {len(self._data)} bytes "
+                              f"say that they unpack to {self._contents.unpacked}")  # fmt: skip
         self.finished = self._contents.finished
         self.metadata = self._contents.metadata.get(START, {})
-        self.hello = _scene(self._contents, path)
+        self.hello = _scene(self._contents, self.path)
         self.layout = layout_of(self.hello)
         self._codec = FrameCodec(self.layout)
         self.lost = _integer(self._contents.metadata.get(END, {}).get("lost", ""))
@@ -134,27 +149,29 @@ class Recording:
         if len(frames.words) != self._begin[number + 1] - self._begin[number]:
             raise RecordError(self._damaged(int(self._chunks[number])))
         self._cache[number] = frames
-        if len(self._cache) > CHUNKS_KEPT:
+        while len(self._cache) > CHUNKS_KEPT or sum(kept.words.nbytes for kept in self._cache.values()) > MOST_KEPT:
             self._cache.popitem(last=False)
         return frames
 
-    def raw(self, place: int) -> bytes:
-        """The message records of the file's chunk at a place, its checksum checked."""
+    def unpacked(self, place: int) -> tuple[bytes, Messages]:
+        """The message records of the file's chunk at a place, its checksum checked, and where each of them lies."""
         at, length = self._contents.chunk_at[place], self._contents.chunk_length[place]
         try:
             data = unsqueezed(self._data[at + RECORD.size : at + length])
-            messages_in(data)
+            return data, messages_in(data)
         except DAMAGE:
             raise RecordError(self._damaged(place)) from None
-        return data
 
     def decode(self, place: int) -> Frames:
         """The frames of the file's chunk at a place, whatever its index says."""
-        return self._decoded(self.raw(place), self._channel, self._codec)
+        return self.decoded(*self.unpacked(place), self._channel, self._codec)
 
-    def _decoded(self, data: bytes, channel: int, codec: FrameCodec) -> Frames:
-        """The messages of one channel in a chunk's data, in their order."""
-        found, raw = messages_in(data).of(channel), np.frombuffer(data, dtype=np.uint8)
+    def decoded(self, data: bytes, messages: Messages, channel: int = -1, codec: FrameCodec | None = None) -> Frames:
+        """The messages of one channel in a chunk's data, in their order: frames, unless another channel is given."""
+        codec = codec or self._codec
+        found, raw = messages.of(self._channel if channel < 0 else channel), np.frombuffer(data, dtype=np.uint8)
+        if 8 * len(found.start) * codec.layout.words > LARGEST_DECODED:  # rows that were left out would fill the memory
+            raise RecordError(f"{self.path} is damaged: a chunk holds more frames than it can")
         words = np.empty((len(found.start), codec.layout.words), dtype=np.int64)
         for size in np.unique(found.size):
             which = np.flatnonzero(found.size == size)
@@ -230,8 +247,8 @@ class Recording:
         channel = self._contents.channel(topic)
         for place in self._places(channel) if channel >= 0 else ():
             with contextlib.suppress(RecordError):
-                data = self.raw(place)
-                found = messages_in(data).of(channel)
+                data, messages = self.unpacked(place)
+                found = messages.of(channel)
                 for start, size, log_ns in zip(found.start, found.size, found.log_ns.tolist(), strict=True):
                     yield data[start + MESSAGE.itemsize : start + size], log_ns
 
@@ -240,7 +257,7 @@ class Recording:
         parts = [np.empty((0, layout.words), dtype=np.int64)]
         for place in self._places(channel) if channel >= 0 else ():
             with contextlib.suppress(RecordError):
-                parts.append(self._decoded(self.raw(place), channel, codec).words)
+                parts.append(self.decoded(*self.unpacked(place), channel, codec).words)
         found = np.concatenate(parts)
         if not len(found) and (older := OLDER.get(layout.words)) is not None:
             before = self._others(topic, older)  # later fields come last, and were zero
@@ -277,7 +294,7 @@ class Recording:
         Where a shown frame lies on the axis of SEEK: (wall_ns - first_wall_ns) * 1e-9 [s], from 0 to duration_s.
         """
         first = self.layout.read(self.frame(0), "wall_ns") if self.count else 0
-        marks = [{"time_s": mark.time_s, "text": shown(mark.text), "data": shown(mark.data)} for mark in self.marks]
+        marks = [{"time_s": mark.time_s, "text": mark.text, "data": shown(mark.data)} for mark in self.marks]
         told = {"mode": "replay", "duration_s": self.duration_s, "first_wall_ns": first, "marks": marks}
         return self.hello | told
 
@@ -349,5 +366,5 @@ def _scene(found: Contents, path: str | Path) -> dict[str, Any]:
     try:
         hello: dict[str, Any] = json.loads(found.attachments[SCENE_FILE].data)
         return dict(hello)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise RecordError(f"{path} is damaged: its scene description cannot be read") from None

@@ -187,7 +187,9 @@ class FrameWriter:
         check_mark(text, data)
         if wall_ns is None:
             wall_ns = time.monotonic_ns() if self.clock == "monotonic" else 0
-        ns = min(max(wall_ns + self.clock_offset_ns, 0), LATEST_NS)
+        if abs(wall_ns) > LATEST_NS // 2:
+            raise ValueError("a mark's wall_ns is of the recording's clock, which does not go that far")
+        ns = max(wall_ns + self.clock_offset_ns, 0)
         told = {"text": text, "data": data, "wall_ns": wall_ns, "utc": utc(ns)}
         self._message(MARKS, ns, json.dumps(told).encode())
 
@@ -205,6 +207,8 @@ class FrameWriter:
             Opcode.MESSAGE, length, self._channels[topic], self._sequence[topic], log_ns, log_ns
         ) + data  # fmt: skip
         self.pending += 1
+        if len(self._others) >= CHUNK_BYTES:
+            self.flush()
 
     # ---- what goes out
 

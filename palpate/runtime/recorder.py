@@ -80,7 +80,7 @@ class Sources:
 
     def _mark(self, writer: FrameWriter, mark: Any) -> None:
         """A marker, if it is one: whatever it is, the frames around it are kept."""
-        if not isinstance(mark, dict) or not isinstance(mark.get("wall_ns"), int):
+        if not isinstance(mark, dict) or type(mark.get("wall_ns")) is not int:
             return
         try:
             writer.mark(str(mark.get("text", "")), mark.get("data"), mark["wall_ns"])
