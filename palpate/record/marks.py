@@ -26,7 +26,7 @@ def check_mark(text: str, data: Any) -> None:
     """A ValueError with one line, unless the mark may enter."""
     if len(text) > LONGEST_TEXT:
         raise ValueError(f"a mark's text has at most {LONGEST_TEXT} characters, this one has {len(text)}")
-    _check_bounds(data)
+    check_bounds(data)
     try:
         size = len(json.dumps([text, data], allow_nan=False, ensure_ascii=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
@@ -35,7 +35,7 @@ def check_mark(text: str, data: Any) -> None:
         raise ValueError(_too_large())
 
 
-def _check_bounds(data: Any, largest: float = LARGEST_BYTES) -> None:
+def check_bounds(data: Any, largest: float = LARGEST_BYTES) -> None:
     """Level by level, and no further than the bounds: data in Python may be shared, and endless."""
     values, size = [data], 0
     for level in range(MOST_LEVELS + 1):
@@ -61,7 +61,7 @@ def read_mark(message: bytes) -> tuple[str, Any, int | None, bool]:
     try:
         told = json.loads(message)
         text, data, wall_ns = told["text"], told.get("data"), told["wall_ns"]
-        _check_bounds(data, inf)
+        check_bounds(data, inf)
         json.dumps([text, data], ensure_ascii=False).encode()  # half a letter cannot be written anywhere
         if isinstance(text, str) and type(wall_ns) is int and abs(wall_ns) < 2**63:
             return text, data, wall_ns, True

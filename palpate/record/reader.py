@@ -6,7 +6,6 @@ Chunks are read when they are needed.
 from __future__ import annotations
 
 import contextlib
-import json
 import mmap
 import re
 from collections import OrderedDict
@@ -33,8 +32,9 @@ from palpate.record.container import (
     unsqueezed,
 )
 from palpate.record.marks import read_mark, shown
+from palpate.record.scene_file import layout_of, read_scene
 from palpate.record.wire import FrameCodec
-from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
+from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START
 from palpate.scenes.task import Trial, trials_of
 
 CHUNKS_KEPT = 8  # decoded chunks in memory,
@@ -89,7 +89,10 @@ class Recording:
         self.finished = self._contents.finished
         self.metadata = self._contents.metadata.get(START, {})
         self.hello = _scene(self._contents, self.path)
-        self.layout = layout_of(self.hello)
+        try:
+            self.layout = layout_of(self.hello)
+        except RecordError as error:
+            raise RecordError(f"{self.path} is damaged, or of another version: {error}") from None
         self._codec = FrameCodec(self.layout)
         self.lost = _integer(self._contents.metadata.get(END, {}).get("lost", ""))
         self._clock_offset_ns = _integer(self.metadata.get("clock_offset_ns", "")) or 0
@@ -364,7 +367,6 @@ def _scene(found: Contents, path: str | Path) -> dict[str, Any]:
         raise RecordError(f"{path} has format {other} of palpate {found.metadata[START].get('palpate')}; "
                           f"this version reads {' and '.join(READS)}")  # fmt: skip
     try:
-        hello: dict[str, Any] = json.loads(found.attachments[SCENE_FILE].data)
-        return dict(hello)
+        return read_scene(found.attachments[SCENE_FILE].data)
     except (ValueError, TypeError, RecursionError):
         raise RecordError(f"{path} is damaged: its scene description cannot be read") from None

@@ -18,7 +18,8 @@ from palpate.record import RecordError
 from palpate.record.container import scan
 from palpate.record.reader import CHUNKS_KEPT, Recording
 from palpate.record.wire import FrameCodec, schema, varint
-from palpate.record.writer import FrameWriter, layout_of
+from palpate.record.scene_file import layout_of
+from palpate.record.writer import FrameWriter
 
 
 def parsed(layout, data):
