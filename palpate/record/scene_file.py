@@ -1,4 +1,4 @@
-"""The scene description of a recording: checked when it is read, for it may come from anywhere, and all else rests on it."""
+"""The scene description of a recording: checked when it is read, for a file may come from anywhere."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from palpate.record.marks import check_bounds
 
 MOST_WORDS = 1 << 20  # of a frame: 8 MB
 ALWAYS = ("tick", "wall_ns", "state", "time_s")  # numbers that every frame has,
-OFTEN = ("contacts", "speed", "task_trial", "task_state", "task_time_s", "task_path_m", "task_peak_N", "task_collisions")
-TEXTS, LISTS_OF_TEXTS, LISTS_OF_OBJECTS = ("palpate", "mode", "scene", "title"), ("joints", "counters"), ("bodies", "axes")
+OFTEN = ("contacts", "speed", "task_trial", "task_state", "task_time_s", "task_path_m", "task_peak_N",
+         "task_collisions")  # fmt: skip
+TEXTS = ("palpate", "mode", "scene", "title")
+LISTS_OF_TEXTS, LISTS_OF_OBJECTS = ("joints", "counters"), ("bodies", "axes")
 
 
 def layout_of(hello: dict[str, Any]) -> Layout:

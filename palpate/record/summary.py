@@ -1,7 +1,7 @@
 """The end of an MCAP file: its table of contents.
 
-It has an entry for each chunk, and there are fifty chunks a second: 18 MB in an hour.  So it waits in a file of its own,
-without a name, beside the recording; however long that gets, no more than IN_MEMORY bytes of it are kept here.
+It has an entry for each chunk, and there are fifty chunks a second: 18 MB in an hour.  So it waits in a file without a
+name beside the recording; however long that gets, no more than IN_MEMORY bytes of it are kept here.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class FrameWriter:
         self._words(EVENTS, events, np.full(len(events), wall_ns))
 
     def mark(self, text: str, data: Any = None, wall_ns: int | None = None) -> None:
-        """A marker: a word, and what JSON can hold (marks.py); wall_ns [ns] of the recording's clock, now unless given."""
+        """A marker: a word, and what JSON can hold (marks.py); wall_ns [ns] of the recording's clock, or now."""
         check_mark(text, data)
         if wall_ns is None:
             wall_ns = time.monotonic_ns() if self.clock == "monotonic" else 0

@@ -64,8 +64,8 @@ class Desk:
     def __init__(self, session: Session) -> None:
         self.session, self.lab = session, Lab(session)
         self._requests, self._marks = Requests(), Requests()
-        self._thread, self._marking = (threading.Thread(target=self._run, args=(line,), name=name, daemon=True)
-                                       for name, line in (("desk", self._requests), ("marks", self._marks)))  # fmt: skip
+        self._thread = threading.Thread(target=self._run, args=(self._requests,), name="desk", daemon=True)
+        self._marking = threading.Thread(target=self._run, args=(self._marks,), name="marks", daemon=True)
         self._thread.start()
         self._marking.start()
 

@@ -119,7 +119,8 @@ def enters(data):
 
 def hostile_lines(rng):
     """Lines for the recorder that no session of ours would send."""
-    deep = [f'{{"mark": {{"text": "deep", "data": {"[" * n}{"]" * n}, "wall_ns": 1}}}}' for n in (33, 500, 980, 986, 5000)]
+    depths = (33, 500, 980, 986, 5000)
+    deep = [f'{{"mark": {{"text": "deep", "data": {"[" * n}{"]" * n}, "wall_ns": 1}}}}' for n in depths]
     return [
         *deep, '{"mark": {"text": "digits", "data": ' + "7" * 5000 + ', "wall_ns": 1}}',
         '{"mark": {"text": "NaN", "data": NaN, "wall_ns": 1}}', '{"mark": {"text": "late", "wall_ns": 1e999}}',
@@ -173,7 +174,8 @@ def test_a_mark_that_breaks_in_the_writer_is_left_out_and_said_once(tmp_path, mo
 @pytest.mark.parametrize("seed", range(5))
 def test_lines_come_whole_however_the_pipe_cuts_them_and_those_too_long_are_never_kept(seed):
     rng = random.Random(seed)
-    sent = [b"o" * 300_000, *(bytes([97 + k % 26]) * rng.choice((0, 1, 10, 999, 1000, 1001, 70_000)) for k in range(40))]
+    sizes = (0, 1, 10, 999, 1000, 1001, 70_000)
+    sent = [b"o" * 300_000, *(bytes([97 + k % 26]) * rng.choice(sizes) for k in range(40))]
     end, begin = os.pipe()
     whole = b"\n".join(sent) + b"\n" + b"no end"
 
@@ -215,8 +217,9 @@ def test_what_is_no_mark_does_not_end_the_listening():
 
 
 OLD = {
-    "deep": "[" * 984 + "]" * 984, "deeper": '{"a":' * 5000 + "1" + "}" * 5000, "digits": "1" * 5000, "NaN": "[NaN, 1e999]",
-    "large": json.dumps("x" * 300_000), "half a letter": '{"\\ud800": "\\udfff"}', "not closed": "[", "NUL": '"\\u0000"',
+    "deep": "[" * 984 + "]" * 984, "deeper": '{"a":' * 5000 + "1" + "}" * 5000, "digits": "1" * 5000,
+    "NaN": "[NaN, 1e999]", "large": json.dumps("x" * 300_000), "half a letter": '{"\\ud800": "\\udfff"}',
+    "not closed": "[", "NUL": '"\\u0000"',
 }  # fmt: skip
 
 

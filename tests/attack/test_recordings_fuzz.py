@@ -57,7 +57,7 @@ def everything(path, folder):
     with contextlib.suppress(RecordError), Recording(path) as back:
         assert len(back.times) == back.count
         assert back.hands.ndim == back.events.ndim == 2
-        assert [mark.text for mark in back.marks] is not None
+        assert all(mark.text.encode() is not None for mark in back.marks)
         assert (back.meshes, back.topics, back.trials) is not None
         json.dumps(back.replay_hello(), allow_nan=False)
     with contextlib.suppress(RecordError), Recording(path) as back:
@@ -130,29 +130,29 @@ def huge(rng, data):
     """A number in the head of a record that is much too large, or nothing."""
     at, end = rng.choice(records(data))
     changed, where = bytearray(data), min(at + 1 + rng.randrange(0, 60), end - 8)
-    width, value = rng.choice((("<Q", 2**64 - 1), ("<Q", 2**40), ("<I", 2**32 - 1), ("<I", 2**31), ("<Q", 0), ("<H", 7)))
+    values = (("<Q", 2**64 - 1), ("<Q", 2**40), ("<I", 2**32 - 1), ("<I", 2**31), ("<Q", 0), ("<H", 7))
+    width, value = rng.choice(values)
     struct.pack_into(width, changed, max(where, at + 1), value)
     return bytes(changed)
 
 
 def scene(rng, data):
-    """The scene description, or a mark, with one thing in it replaced by another."""
-    path = (rng.choice(JSON) for _ in range(1))
+    """The scene description with one thing in it replaced by another."""
     at, end = next((a, b) for a, b in records(data) if data[a] == Opcode.ATTACHMENT)
-    hello = json.loads(data[data.index(b"{", at) : data.rindex(b"}", at, end) + 1])
+    old = data[data.index(b"{", at) : data.rindex(b"}", at, end) + 1]
+    hello = json.loads(old)
     holder, key = rng.choice(list(places(hello)))
     if rng.random() < 0.2:
         del holder[key]
     else:
-        holder[key] = next(path)
-    new = json.dumps(hello).encode()
-    old = data[data.index(b"{", at) : data.rindex(b"}", at, end) + 1]
-    body = data[at + RECORD.size : end].replace(old, new).replace(struct.pack("<Q", len(old)), struct.pack("<Q", len(new)))
+        holder[key] = rng.choice(JSON)
+    new, size = json.dumps(hello).encode(), struct.Struct("<Q")
+    body = data[at + RECORD.size : end].replace(size.pack(len(old)), size.pack(len(new))).replace(old, new)
     return data[:at] + RECORD.pack(Opcode.ATTACHMENT, len(body)) + body + data[end:]
 
 
-JSON = (None, True, 0, -1, 2**31, 2**63, 10**30, 1e308, "", "x", "\0", "\ud800", "i", [], [None], {}, {"a": []}, "n_bodies",
-        [2**40], ["n_bodies", 2**20], [[[[]]]], float("nan"))  # fmt: skip
+JSON = (None, True, 0, -1, 2**31, 2**63, 10**30, 1e308, "", "x", "\0", "\ud800", "i", [], [None], {}, {"a": []},
+        "n_bodies", [2**40], ["n_bodies", 2**20], [[[[]]]], float("nan"))  # fmt: skip
 
 
 def places(value):
@@ -177,7 +177,8 @@ def inside(rng, data):
     return data[:a] + RECORD.pack(Opcode.CHUNK, len(body)) + body + data[b:]
 
 
-CHANGES = (truncate, flip, splice, noise, duplicate, swap, huge, scene, inside)
+BLIND = (truncate, flip, splice, noise)
+CHANGES = (*BLIND, duplicate, swap, huge, scene, inside)
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 40))]
 
 
@@ -187,8 +188,8 @@ def test_a_changed_file_is_read_or_refused_in_one_line(change, seed, sample, tmp
     rng, path = random.Random(f"{change.__name__} {seed}"), tmp_path / "changed.mcap"
     for _ in range(8):
         data = change(rng, sample)
-        if rng.random() < 0.2:
-            data = rng.choice(CHANGES)(rng, data) if len(data) > 2000 and change is not truncate else data
+        if rng.random() < 0.2 and len(data) > 2000:
+            data = rng.choice(BLIND)(rng, data)
         path.write_bytes(data)
         everything(path, tmp_path)
         assert path.read_bytes() == data
@@ -204,14 +205,21 @@ def test_a_refusal_is_one_line_that_names_the_file(seed, sample, tmp_path):
     rng, path, refused = random.Random(seed), tmp_path / "named.mcap", 0
     for _ in range(10):
         path.write_bytes(rng.choice((truncate, scene, flip))(rng, sample))
-        try:
-            with Recording(path) as back:
-                list(back)
-        except RecordError as error:
-            refused += 1
-            assert "named.mcap" in str(error)
-            assert "\n" not in str(error)
+        error = why_not(path)
+        refused += bool(error)
+        assert "named.mcap" in (error or "named.mcap")
+        assert "\n" not in error
     assert refused
+
+
+def why_not(path):
+    """Why a file cannot be read; empty: it can."""
+    try:
+        with Recording(path) as back:
+            list(back)
+    except RecordError as error:
+        return str(error)
+    return ""
 
 
 # ---- bombs
@@ -228,7 +236,8 @@ def bomb(size, codec="zstd", filling=b"\0"):
     """A chunk of `size` bytes that hardly takes any."""
     data = (filling * (size // len(filling) + 1))[:size]
     squeezed = {"zstd": zstandard.ZstdCompressor(level=19).compress, "lz4": lz4.frame.compress, "": bytes}[codec](data)
-    body = CHUNK.pack(0, 1, size, zlib.crc32(data), len(codec)) + codec.encode() + struct.pack("<Q", len(squeezed)) + squeezed
+    body = CHUNK.pack(0, 1, size, zlib.crc32(data), len(codec)) + codec.encode()
+    body += struct.pack("<Q", len(squeezed)) + squeezed
     return RECORD.pack(Opcode.CHUNK, len(body)) + body
 
 
@@ -314,7 +323,7 @@ def test_decoded_frames_are_bounded_however_little_each_takes_in_the_file(tmp_pa
 def test_what_a_summary_keeps_does_not_grow_with_the_recording(tmp_path):
     """Two chunks every 40 ms, one with all topics: their entries wait on disk, all but IN_MEMORY and one more."""
     index = np.zeros(1, dtype=[("log_time", "<u8"), ("offset", "<u8")])
-    chunk, entries = chunk_records(b"", b"", "zstd", {channel: index for channel in range(9)})
+    chunk, entries = chunk_records(b"", b"", "zstd", dict.fromkeys(range(9), index))
     summary, largest, entry = Summary(tmp_path), 0, 9 + 100 + 10 * 9
     for n in range(20_000):
         summary.add_chunk(n, chunk, entries, dict.fromkeys(range(9), 1))

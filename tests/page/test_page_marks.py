@@ -24,8 +24,8 @@ def test_a_mark_has_the_time_of_its_arrival_whatever_the_browser_says_of_it(page
             for k, (size, forged) in enumerate(product((1, LONGEST, LARGEST_BYTES - 100), forgeries)):
                 before_ns = time.monotonic_ns()
                 await browser.say(
-                    f'{{"type": "request", "arrived_ns": {forged}, "id": {k}, "what": "mark", "text": "x", "hands": true, '
-                    f'"data": "old", "data": "{"y" * size}", "arrived_ns": {forged}}}'
+                    f'{{"type": "request", "arrived_ns": {forged}, "id": {k}, "what": "mark", "text": "x", '
+                    f'"hands": true, "data": "old", "data": "{"y" * size}", "arrived_ns": {forged}}}'
                 )
                 asked = (await asyncio.to_thread(page.said))["request"]
                 assert before_ns <= asked.pop("arrived_ns") <= time.monotonic_ns()
