@@ -182,7 +182,10 @@ class Recording:
                 records = raw.reshape(len(which), size)
             else:
                 records = raw[found.start[which, None] + np.arange(size)]
-            words[which] = codec.decode(records[:, MESSAGE.itemsize :])
+            try:
+                words[which] = codec.decode(records[:, MESSAGE.itemsize :])
+            except RecordError as error:
+                raise RecordError(f"{self.path} is damaged: {error}") from None
         words.flags.writeable = False
         return Frames(words, found.log_ns)
 

@@ -123,7 +123,7 @@ class Desk:
             robot = unpack_robot(request.get("files"), Path(folder.name))
             try_robot(robot, Path(folder.name))
             scene = scene_of(str(robot))()
-            answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(str(robot), robot.stem)))
+            answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(robot.name, robot.stem)))
         except Exception as error:
             folder.cleanup()
             raise ValueError(one_line(error).replace(f"{folder.name}/", "")) from None
