@@ -34,7 +34,7 @@ def test_a_robot_from_a_file_is_called_by_its_name_alone(tmp_path):
         chunks = [back.unpacked(place)[0] for place in range(len(back.contents.chunk_at))]
         assert back.count == 50
     assert not any(SECRET.encode() in data for data in (path.read_bytes(), *chunks))
-    for style in ("csv", "hands", "marks"):
+    for style in ("csv", "marks"):
         export(path, tmp_path / f"out.{style}", style, everything=True)
         assert SECRET not in (tmp_path / f"out.{style}").read_text(encoding="utf-8")
 

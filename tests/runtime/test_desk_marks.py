@@ -13,6 +13,7 @@ from palpate import jit
 from palpate.record.reader import Recording
 from palpate.runtime import desk as desk_module
 from palpate.runtime import trials as trials_module
+from palpate.runtime.children import Child
 from palpate.runtime.session import Session
 from palpate.scenes.arm import arm_at_rest
 from palpate.scenes.task import REACHED, Trial
@@ -96,6 +97,15 @@ def test_marks_of_a_busy_desk_are_in_the_recording_at_their_time(tmp_path, monke
         assert {mark.text: mark.wall_ns for mark in back.marks if mark.text.isdigit()} == stamps
         assert back.marks[-1][1:3] == ("from Python", {"k": 1})
         assert back.lost == 0
+
+
+def test_a_line_that_is_too_deep_does_not_end_the_listening_to_a_page(tmp_path, monkeypatch):
+    (tmp_path / "deep_child.py").write_text('print("[" * 10**5); print(\'{"request": {"id": 1}}\')\n')
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    asked = []
+    child = Child("deep_child", {}, [], lambda child, request: asked.append(request))
+    until(lambda: asked == [{"id": 1}])
+    child.end()
 
 
 # ---- marks that the session sets itself
