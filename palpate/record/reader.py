@@ -32,9 +32,9 @@ from palpate.record.container import (
     unsqueezed,
 )
 from palpate.record.marks import read_mark, shown
-from palpate.record.scene_file import layout_of, read_scene
+from palpate.record.scene_file import read_scene
 from palpate.record.wire import FrameCodec
-from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START
+from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
 from palpate.scenes.task import Trial, trials_of
 
 CHUNKS_KEPT = 8  # decoded chunks in memory,
@@ -89,10 +89,8 @@ class Recording:
         self.finished = self._contents.finished
         self.metadata = self._contents.metadata.get(START, {})
         self.hello = _scene(self._contents, self.path)
-        try:
+        with self._named():
             self.layout = layout_of(self.hello)
-        except RecordError as error:
-            raise RecordError(f"{self.path} is damaged, or of another version: {error}") from None
         self._codec = FrameCodec(self.layout)
         self.lost = _integer(self._contents.metadata.get(END, {}).get("lost", ""))
         self._clock_offset_ns = _integer(self.metadata.get("clock_offset_ns", "")) or 0
@@ -182,12 +180,18 @@ class Recording:
                 records = raw.reshape(len(which), size)
             else:
                 records = raw[found.start[which, None] + np.arange(size)]
-            try:
+            with self._named():
                 words[which] = codec.decode(records[:, MESSAGE.itemsize :])
-            except RecordError as error:
-                raise RecordError(f"{self.path} is damaged: {error}") from None
         words.flags.writeable = False
         return Frames(words, found.log_ns)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """What is wrong is told with the name of the file."""
+        try:
+            yield
+        except RecordError as error:
+            raise RecordError(f"{self.path}: {error}") from None
 
     def _damaged(self, place: int) -> str:
         return f"{self.path} is damaged at byte {self._contents.chunk_at[place]}; `palpate recover` saves the rest"
@@ -369,7 +373,4 @@ def _scene(found: Contents, path: str | Path) -> dict[str, Any]:
     if (other := found.metadata[START].get("format")) not in READS:
         raise RecordError(f"{path} has format {other} of palpate {found.metadata[START].get('palpate')}; "
                           f"this version reads {' and '.join(READS)}")  # fmt: skip
-    try:
-        return read_scene(found.attachments[SCENE_FILE].data)
-    except (ValueError, TypeError, RecursionError):
-        raise RecordError(f"{path} is damaged: its scene description cannot be read") from None
+    return read_scene(found.attachments[SCENE_FILE].data, path)

@@ -34,8 +34,7 @@ from typing import Any
 import numpy as np
 
 from palpate.record.marks import LARGEST_BYTES
-from palpate.record.scene_file import layout_of
-from palpate.record.writer import FrameWriter
+from palpate.record.writer import FrameWriter, layout_of
 from palpate.runtime.ring import Follower, Ring
 
 POLL_S = 0.02  # how often the rings are read

@@ -17,9 +17,8 @@ from palpate.frame import FRAME, Field, Layout
 from palpate.record import RecordError
 from palpate.record.container import scan
 from palpate.record.reader import CHUNKS_KEPT, Recording
-from palpate.record.scene_file import layout_of
 from palpate.record.wire import FrameCodec, schema, varint
-from palpate.record.writer import FrameWriter
+from palpate.record.writer import FrameWriter, layout_of
 
 
 def parsed(layout, data):
