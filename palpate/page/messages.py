@@ -23,6 +23,7 @@ import numpy as np
 
 from palpate import frame
 from palpate.control.modes import MODES
+from palpate.record.marks import LONGEST_TEXT, check_mark
 from palpate.runtime.json_numbers import finite_number
 
 LONGEST = 1024  # characters, but of requests; the longest honest message has about 350
@@ -48,12 +49,16 @@ EVENT_LAYOUT = frame.Layout(frame.EVENT)
 
 
 class Message(NamedTuple):
-    """A message that was understood; hands and events as the words of their ring, a request as it was said."""
+    """A message that was understood; hands and events as the words of their ring, a request as it was said.
+
+    refusal  why a request is not passed on; empty: it is
+    """
 
     kind: Literal["hand", "release", "take", "give", "event", "request"]
     words: np.ndarray = np.zeros(0, dtype=np.int64)
     hand: int | None = None
     request: dict[str, Any] | None = None
+    refusal: str = ""
 
 
 def parse(text: str, touchable: Collection[int]) -> Message | None:
@@ -95,6 +100,11 @@ def passed_on(text: str, **ours: Any) -> str:
     """
     said = text.rstrip()[:-1].replace("\n", " ").replace("\r", " ")  # between members: inside texts they are escaped
     return f'{{"request": {said}, {json.dumps(ours)[1:-1]}}}}}'
+
+
+def mark_passed_on(request: dict[str, Any], **ours: Any) -> str:
+    """The same of a mark, whose bounds `parse` has checked: only what a mark has, and no member twice."""
+    return json.dumps({"request": {name: request.get(name) for name in ("type", "what", "text", "data")} | ours})
 
 
 def released(hand: int) -> np.ndarray:
@@ -148,7 +158,18 @@ def _request(said: dict[str, Any]) -> Message | None:
     number, what = said.get("id"), said.get("what")
     if type(number) is not int or not 0 <= number < 2**31 or not isinstance(what, str) or what not in REQUESTS:
         return None
-    return Message("request", request=said)
+    return Message("request", request=said, refusal=_refusal_of_mark(said) if what == "mark" else "")
+
+
+def _refusal_of_mark(said: dict[str, Any]) -> str:
+    text = said.get("text")
+    if not isinstance(text, str) or not text:
+        return f"a mark is a text of 1 .. {LONGEST_TEXT} characters"
+    try:
+        check_mark(text, said.get("data"))
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _numbers(value: Any, n: int) -> list[float] | None:

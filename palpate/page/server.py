@@ -173,7 +173,7 @@ def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
     for line in sys.stdin.buffer:
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         passing = {each for each in passing if not each.done()}
         passing.add(asyncio.run_coroutine_threadsafe(hub.answered(answer), loop))

@@ -46,8 +46,9 @@ class Browser:
         self.socket, self.transport = socket_, transport
         self.dropped = 0  # messages that were not understood, and requests that were too much
         self.told: dict[str, Any] | None = None
-        self.waiting: set[int] = set()  # its numbers of requests under way
-        self.refused: list[int] = []  # its numbers of requests that were too much, and of which it does not know yet
+        self.waiting: set[int] = set()  # its numbers of requests under way, but of marks:
+        self.marking: set[int] = set()
+        self.refused: dict[int, str] = {}  # its numbers of requests that were refused, of which it does not know yet
 
     @property
     def unread(self) -> int:
@@ -113,14 +114,15 @@ class Hub:
     async def _listen(self, browser: Browser) -> None:
         in_a_row = 0
         async for message in browser.socket:
+            arrived_ns = time.monotonic_ns()
             if message.type is not WSMsgType.TEXT:
                 browser.dropped += 1
             elif messages.is_long(message.data):
                 async with self._reading:
                     understood = await asyncio.to_thread(messages.parse, message.data, self.touchable)
-                self._take(browser, message.data, understood)
+                self._take(browser, message.data, understood, arrived_ns)
             else:
-                self.take(browser, message.data)
+                self.take(browser, message.data, arrived_ns)
             in_a_row += 1
             if in_a_row % MOST_IN_A_ROW == 0:
                 await asyncio.sleep(0)
@@ -133,17 +135,17 @@ class Hub:
         self.let_go(browser)
         self._requests = {n: x for n, x in self._requests.items() if x[0] is not browser}
 
-    def take(self, browser: Browser, text: str) -> None:
-        """One message of a browser."""
-        self._take(browser, text, messages.parse(text, self.touchable))
+    def take(self, browser: Browser, text: str, arrived_ns: int) -> None:
+        """One message of a browser, and when it came [ns]."""
+        self._take(browser, text, messages.parse(text, self.touchable), arrived_ns)
 
-    def _take(self, browser: Browser, text: str, message: messages.Message | None) -> None:
+    def _take(self, browser: Browser, text: str, message: messages.Message | None, arrived_ns: int) -> None:
         if message is None:
             browser.dropped += 1
         elif message.kind == "event":
             self.events.write(message.words)
         elif message.kind == "request" and message.request is not None:
-            self._pass_on(browser, message.request["id"], text)
+            self._pass_on(browser, message.request, message.refusal, text, arrived_ns)
         elif message.kind == "take":
             if self.has_hands() not in (None, browser) and self.asking is None:
                 self.asking = browser
@@ -175,17 +177,27 @@ class Hub:
 
     # ---- requests
 
-    def _pass_on(self, browser: Browser, number: int, text: str) -> None:
-        """A request goes to the session, or is refused, or dropped: if its number is in use, or it asks on and on."""
-        long, in_use = len(text) > messages.LONGEST, number in browser.waiting or number in browser.refused
-        if in_use or len(browser.waiting) >= MOST_WAITING or (long and len(self._long) >= MOST_LONG):
+    def _pass_on(self, browser: Browser, request: dict[str, Any], refusal: str, text: str, arrived_ns: int) -> None:
+        """A request goes to the session, or is refused, or dropped: if its number is in use, or it asks on and on.
+
+        Marks wait for no other request: they are counted by themselves, and say when they came.
+        """
+        number, is_mark = request["id"], request["what"] == "mark"
+        under_way = browser.marking if is_mark else browser.waiting
+        long, in_use = not is_mark and len(text) > messages.LONGEST, number in browser.waiting | browser.marking
+        if len(under_way) >= MOST_WAITING or (long and len(self._long) >= MOST_LONG):
+            refusal = TOO_MUCH
+        if in_use or number in browser.refused or refusal:
             browser.dropped += 1
             if not in_use and len(browser.refused) < MOST_WAITING:
-                browser.refused.append(number)
+                browser.refused.setdefault(number, refusal)
             return
-        browser.waiting.add(number)
+        under_way.add(number)
         self._count += 1
         self._requests[self._count] = (browser, number)
+        if is_mark:
+            self.ask(messages.mark_passed_on(request, arrived_ns=arrived_ns, id=self._count))
+            return
         if long:
             self._long.add(self._count)
         self.ask(messages.passed_on(text, hands=self.has_hands() in (None, browser), id=self._count))
@@ -205,6 +217,7 @@ class Hub:
                 await self._tell(browser, json.dumps({"type": "answer", **answer, "id": number}))
             finally:
                 browser.waiting.discard(number)  # not before: who does not read asks for no more
+                browser.marking.discard(number)
 
     async def _tell(self, browser: Browser, text: str) -> None:
         with contextlib.suppress(ConnectionError, RuntimeError):  # it went meanwhile
@@ -235,7 +248,8 @@ class Hub:
                         browser.told = status
                         await ws.send_str(json.dumps({"type": "status", **status}))
                     if browser.refused:  # one at a time: as many as frames at most
-                        refusal = {"id": browser.refused.pop(0), "ok": False, "error": TOO_MUCH}
+                        number = next(iter(browser.refused))
+                        refusal = {"id": number, "ok": False, "error": browser.refused.pop(number)}
                         await ws.send_str(json.dumps({"type": "answer", **refusal}))
                     newest = self.frames.newest() if self.frames.head != shown else None
                     if newest is not None:

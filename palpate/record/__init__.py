@@ -1,13 +1,14 @@
 """Recordings: MCAP files that hold every frame of a session, and what can be done with them.
 
     writer.py    frames, hands, events and marks -> file, chunk by chunk
-    reader.py    file, finished or crashed -> the same
+    reader.py    file, finished or crashed -> the same;  scene_file.py  what it says of its scene, checked
     recover.py   crashed file -> proper file
     export.py    file -> CSV, Parquet, joint trajectory, marks;  labels.py  what each number is called
     hands.py     file -> what the hands did, tick by tick (runtime/again.py plays them)
     views.py     frame -> what other viewers show;  foxglove.py  their schemas;  blanks.py  filling them quickly
     wire.py      frame <-> protobuf message
-    output.py    an MCAP file being written;  container.py  the records that these need
+    output.py    an MCAP file being written;  summary.py  its end;  container.py  the records that these need
+    marks.py     how large a mark may be
 
 A file holds, in this order: the scene description (attachment scene.json) and its meshes (mesh/0, ...), the metadata
 record "palpate" (format, version, clocks), schemas and channels, chunks, the metadata record "palpate.end" (frames,

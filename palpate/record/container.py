@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, NamedTuple
 
+import lz4.frame
 import numpy as np
 import zstandard
 from mcap.data_stream import ReadDataStream, RecordBuilder
@@ -21,26 +22,21 @@ from mcap.exceptions import McapError
 from mcap.opcode import Opcode
 from mcap.records import (
     Attachment,
-    AttachmentIndex,
     Channel,
-    Chunk,
-    ChunkIndex,
-    DataEnd,
-    Footer,
     McapRecord,
     Metadata,
-    MetadataIndex,
     Schema,
-    Statistics,
-    SummaryOffset,
 )
-from mcap.stream_reader import get_chunk_data_stream
 
 # what reading a damaged chunk may raise
 DAMAGE = (McapError, zstandard.ZstdError, struct.error, ValueError, RuntimeError, MemoryError)
 KNOWN = frozenset(Opcode) | frozenset(range(0x80, 0x100))  # opcodes from 0x80 on are for private use
 MAGIC = b"\x89MCAP0\r\n"
 LATEST_NS = 2**63 - 1
+# What one chunk may come to, unpacked [bytes]; ours have a hundredth.  And all of a file: so many times its size, which
+# no frames come to (each has 16 bytes in an index that is not compressed), and something for the small ones.
+LARGEST_CHUNK = 1 << 26
+MOST_TIMES, SMALL_FILE = 1000, 1 << 28
 RECORD = struct.Struct("<BQ")  # opcode, length of what follows
 CHUNK = struct.Struct("<QQQII")  # first and last log_time, size and crc32 before compression, codec's name
 MESSAGE = np.dtype([("opcode", "u1"), ("length", "<u8"), ("channel", "<u2"), ("sequence", "<u4"),
@@ -70,76 +66,12 @@ def chunk_records(
     return RECORD.pack(Opcode.CHUNK, len(body)) + body, entries
 
 
-class Summary:
-    """What the end of a file says about the rest of it, gathered while it is written."""
-
-    def __init__(self) -> None:
-        self.schemas: dict[int, Schema] = {}
-        self.channels: dict[int, Channel] = {}
-        self.counts: dict[int, int] = {}  # channel -> messages
-        self.n_chunks = self.n_attachments = self.n_metadata = 0
-        self.first_ns, self.last_ns = 0, 0  # log_time of the first and the last message
-        self._chunks, self._attachments, self._metadata = bytearray(), bytearray(), bytearray()
-
-    def add_attachment(self, at: int, length: int, it: Attachment) -> None:
-        """An attachment was written as the record at `at` of `length` bytes."""
-        self._attachments += packed(
-            AttachmentIndex(at, length, it.log_time, it.create_time, len(it.data), it.name, it.media_type)
-        )
-        self.n_attachments += 1
-
-    def add_metadata(self, at: int, length: int, it: Metadata) -> None:
-        """Metadata was written as the record at `at` of `length` bytes."""
-        self._metadata += packed(MetadataIndex(at, length, it.name))
-        self.n_metadata += 1
-
-    def add_chunk(self, at: int, chunk: bytes, entries: list[bytes], counts: dict[int, int]) -> None:
-        """A chunk and the indexes of its channels, which have so many messages, were written one after the other."""
-        first, last, size, _, n = CHUNK.unpack_from(chunk, RECORD.size)
-        places, end = {}, at + len(chunk)
-        for channel, entry in zip(counts, entries, strict=True):
-            places[channel] = end
-            end += len(entry)
-        begin = RECORD.size + CHUNK.size
-        self._chunks += packed(
-            ChunkIndex(
-                chunk_start_offset=at, chunk_length=len(chunk), message_start_time=first, message_end_time=last,
-                message_index_offsets=places, message_index_length=end - at - len(chunk),
-                compression=chunk[begin : begin + n].decode(), compressed_size=len(chunk) - begin - n - 8,
-                uncompressed_size=size,
-            )
-        )  # fmt: skip
-        self.first_ns = min(first, self.first_ns) if self.n_chunks else first
-        self.last_ns = max(last, self.last_ns)
-        for channel, count in counts.items():
-            self.counts[channel] = self.counts.get(channel, 0) + count
-        self.n_chunks += 1
-
-    def end(self, at: int) -> bytes:
-        """Everything from the end of the data, which is at `at`, to the end of the file."""
-        data_end = packed(DataEnd(0))
-        statistics = Statistics(
-            self.n_attachments, len(self.channels), self.counts, self.n_chunks, sum(self.counts.values()),
-            self.last_ns, self.first_ns, self.n_metadata, len(self.schemas),
-        )  # fmt: skip
-        start, parts, offsets = at + len(data_end), b"", b""
-        for opcode, group in (
-            (Opcode.SCHEMA, b"".join(map(packed, self.schemas.values()))),
-            (Opcode.CHANNEL, b"".join(map(packed, self.channels.values()))),
-            (Opcode.STATISTICS, packed(statistics)), (Opcode.CHUNK_INDEX, bytes(self._chunks)),
-            (Opcode.ATTACHMENT_INDEX, bytes(self._attachments)), (Opcode.METADATA_INDEX, bytes(self._metadata)),
-        ):  # fmt: skip
-            if group:
-                offsets += packed(SummaryOffset(opcode, start + len(parts), len(group)))
-                parts += group
-        summary = parts + offsets
-        footer = packed(Footer(start, start + len(parts), 0))[:-4]  # without its crc, which covers it up to there
-        return data_end + summary + footer + struct.pack("<I", zlib.crc32(summary + footer)) + MAGIC
-
-
 @dataclass
 class Contents:
-    """Where things are in a file; one entry for each whole chunk and each index of one channel in one chunk."""
+    """Where things are in a file; one entry for each whole chunk and each index of one channel in one chunk.
+
+    unpacked  what all chunks say they hold before compression [bytes], but those that say more than one may
+    """
 
     chunk_at: array[int] = field(default_factory=lambda: array("Q"))
     chunk_length: array[int] = field(default_factory=lambda: array("Q"))
@@ -153,6 +85,7 @@ class Contents:
     channels: dict[int, Channel] = field(default_factory=dict)
     attachments: dict[str, Attachment] = field(default_factory=dict)
     metadata: dict[str, dict[str, str]] = field(default_factory=dict)
+    unpacked: int = 0
     whole: int = len(MAGIC)  # end of the last whole record of the data [bytes]
     finished: bool = False  # everything is there, down to the closing magic
 
@@ -178,7 +111,8 @@ def scan(data: mmap.mmap | bytes) -> Contents:
         if end > len(data) or opcode not in KNOWN:
             break
         if opcode == Opcode.CHUNK and length >= CHUNK.size:
-            first, last, _, _, _ = CHUNK.unpack_from(data, body)
+            first, last, size, _, _ = CHUNK.unpack_from(data, body)
+            found.unpacked += size if size <= LARGEST_CHUNK else 0
             found.chunk_at.append(at)
             found.chunk_length.append(end - at)
             found.first_ns.append(min(first, LATEST_NS))
@@ -209,14 +143,27 @@ def scan(data: mmap.mmap | bytes) -> Contents:
 
 
 def unsqueezed(chunk: bytes) -> bytes:
-    """What is in a chunk record, its checksum checked; one of DAMAGE if it is damaged."""
-    first, last, size, crc, n = CHUNK.unpack_from(chunk)
-    codec = chunk[CHUNK.size : CHUNK.size + n].decode()
-    squeezed = chunk[CHUNK.size + n + 8 :]
-    if codec == "zstd" and zstandard.get_frame_parameters(squeezed).content_size != size:
-        raise ValueError("sizes differ")  # before anything of a wrong size is allocated
-    stream, length = get_chunk_data_stream(Chunk(codec, squeezed, last, first, crc, size), validate_crc=True)
-    return stream.read(length)
+    """What is in a chunk record, its checksum checked; one of DAMAGE if it is damaged.
+
+    However much it would come to, no more is unpacked than it says, nor than LARGEST_CHUNK.
+    """
+    _, _, size, crc, n = CHUNK.unpack_from(chunk)
+    codec, squeezed = chunk[CHUNK.size : CHUNK.size + n].decode(), chunk[CHUNK.size + n + 8 :]
+    if size > LARGEST_CHUNK:
+        raise ValueError("too large")
+    if codec == "zstd":
+        if zstandard.get_frame_parameters(squeezed).content_size != size:
+            raise ValueError("sizes differ")
+        data = zstandard.ZstdDecompressor().decompress(squeezed, max_output_size=size)
+    elif codec == "lz4":
+        data = lz4.frame.LZ4FrameDecompressor().decompress(squeezed, max_length=size + 1)
+    elif codec == "":
+        data = squeezed
+    else:
+        raise ValueError(f"no compression is called {codec!r}")
+    if len(data) != size or (crc and zlib.crc32(data) != crc):
+        raise ValueError("not what was written")
+    return data
 
 
 class Messages(NamedTuple):
@@ -244,14 +191,35 @@ class Messages(NamedTuple):
 
 def messages_in(data: bytes) -> Messages:
     """The messages of a chunk's data, walked from record to record; one of DAMAGE if it is torn."""
-    rows, at = [], 0
+    if (same := _of_one_size(data)) is not None:
+        return same
+    table, at = array("q"), 0
     while at < len(data):
         opcode, length = RECORD.unpack_from(data, at)
         if at + RECORD.size + length > len(data):
             raise ValueError("a record beyond the end of its chunk")
         if opcode == Opcode.MESSAGE:
+            if length < MESSAGE.itemsize - RECORD.size:
+                raise ValueError("a message that is too short")
             channel, _, log_ns = _HEAD.unpack_from(data, at + RECORD.size)
-            rows.append((at, RECORD.size + length, channel, min(log_ns, LATEST_NS)))
+            table.extend((at, RECORD.size + length, channel, min(log_ns, LATEST_NS)))
         at += RECORD.size + length
-    table = np.array(rows, dtype=np.int64).reshape(len(rows), 4)
-    return Messages(*(np.ascontiguousarray(column) for column in table.T))
+    columns = np.array(table, dtype=np.int64).reshape(-1, 4).T
+    return Messages(*(np.ascontiguousarray(column) for column in columns))
+
+
+def _of_one_size(data: bytes) -> Messages | None:
+    """The same, all at once, if there are only messages of one size, as most chunks have them."""
+    if len(data) < MESSAGE.itemsize:
+        return None
+    opcode, length = RECORD.unpack_from(data)
+    size = RECORD.size + length
+    if opcode != Opcode.MESSAGE or size < MESSAGE.itemsize or len(data) % size:
+        return None
+    rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
+    head = np.ascontiguousarray(rows[:, : MESSAGE.itemsize]).view(MESSAGE)[:, 0]
+    if (head["opcode"] != opcode).any() or (head["length"] != length).any():
+        return None
+    log_ns = np.minimum(head["log_time"], LATEST_NS).astype(np.int64)
+    start = np.arange(len(rows), dtype=np.int64) * size
+    return Messages(start, np.full(len(rows), size, dtype=np.int64), head["channel"].astype(np.int64), log_ns)

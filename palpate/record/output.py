@@ -13,7 +13,8 @@ import zstandard
 from mcap.records import Attachment, Channel, Header, Metadata, Schema
 
 from palpate.record import RecordError
-from palpate.record.container import MAGIC, Summary, chunk_records, packed
+from palpate.record.container import MAGIC, chunk_records, packed
+from palpate.record.summary import Summary
 
 ZSTD_LEVEL = 1  # level 3 takes twice the time for two per cent
 
@@ -25,7 +26,7 @@ class Output:
     """
 
     def __init__(self, path: str | Path, palpate: str, overwrite: bool = False) -> None:
-        self.path, self.summary, self.size = Path(path), Summary(), 0
+        self.path, self.summary, self.size = Path(path), Summary(Path(path).parent), 0
         self._squeeze = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
         try:
             self._file = open(self.path, "wb" if overwrite else "xb", buffering=0)  # noqa: SIM115
@@ -78,20 +79,22 @@ class Output:
         before = self.size
         try:
             self.add_metadata(name, data)
-            self._append(self.summary.end(self.size))
+            for piece in self.summary.end(self.size):
+                self._append(piece)
         except OSError:
             os.ftruncate(self._file.fileno(), before)
             raise
         finally:
-            self._file.close()
+            self.close()
 
     def close(self) -> None:
         """Close the file without its end, as a crash would."""
         self._file.close()
+        self.summary.chunks.close()
 
     def discard(self) -> None:
         """Give up: close the file and remove it."""
-        self._file.close()
+        self.close()
         self.path.unlink(missing_ok=True)
 
     def _append(self, data: bytes) -> None:

@@ -6,8 +6,8 @@ Chunks are read when they are needed.
 from __future__ import annotations
 
 import contextlib
-import json
 import mmap
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,17 +22,24 @@ from palpate.record.container import (
     MAGIC,
     MESSAGE,
     MESSAGE_INDEX,
+    MOST_TIMES,
     RECORD,
+    SMALL_FILE,
     Contents,
+    Messages,
     messages_in,
     scan,
     unsqueezed,
 )
+from palpate.record.marks import read_mark, shown
+from palpate.record.scene_file import read_scene
 from palpate.record.wire import FrameCodec
 from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
 from palpate.scenes.task import Trial, trials_of
 
-CHUNKS_KEPT = 8  # decoded chunks in memory
+CHUNKS_KEPT = 8  # decoded chunks in memory,
+MOST_KEPT = 1 << 28  # and no more than these bytes
+LARGEST_DECODED = 1 << 28  # one of them [bytes]
 READS = ("1", FORMAT)  # formats of the file
 # What a message was before fields were added to its end, by its words now.
 OLDER = {Layout(HAND).words: Layout(HAND[: 1 + [f.name for f in HAND].index("energy_J")])}
@@ -62,19 +69,32 @@ class Recording:
     count       frames in it                    duration_s  from its first to its last frame [s]
     finished    whether it was closed properly  lost        frames that the recorder lost; None: it died before it said
     metadata    format, version and clocks      meshes      of the scene, as runtime/meshes.py writes them
+    notes       what a person should know of it, as far as it was read: a line each
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._data = _mapped(self.path)
+        try:
+            self._open()
+        except BaseException:
+            self._data.close()
+            raise
+
+    def _open(self) -> None:
         self._contents = scan(self._data)
+        if self._contents.unpacked > SMALL_FILE + MOST_TIMES * len(self._data):
+            raise RecordError(f"{self.path} is damaged, or made to fill the memory: its {len(self._data)} bytes "
+                              f"say that they unpack to {self._contents.unpacked}")  # fmt: skip
         self.finished = self._contents.finished
         self.metadata = self._contents.metadata.get(START, {})
-        self.hello = _scene(self._contents, path)
-        self.layout = layout_of(self.hello)
+        self.hello = _scene(self._contents, self.path)
+        with self._named():
+            self.layout = layout_of(self.hello)
         self._codec = FrameCodec(self.layout)
-        lost = self._contents.metadata.get(END, {}).get("lost", "")
-        self.lost = int(lost) if lost.isdecimal() else None
+        self.lost = _integer(self._contents.metadata.get(END, {}).get("lost", ""))
+        self._clock_offset_ns = _integer(self.metadata.get("clock_offset_ns", "")) or 0
+        self.notes: set[str] = set()  # what a person should know of this file, a line each
         self._channel = self._contents.channel(FRAMES)
         self._cache: OrderedDict[int, Frames] = OrderedDict()
         self._chunks = np.arange(len(self._contents.chunk_at))  # those that hold frames
@@ -130,27 +150,29 @@ class Recording:
         if len(frames.words) != self._begin[number + 1] - self._begin[number]:
             raise RecordError(self._damaged(int(self._chunks[number])))
         self._cache[number] = frames
-        if len(self._cache) > CHUNKS_KEPT:
+        while len(self._cache) > CHUNKS_KEPT or sum(kept.words.nbytes for kept in self._cache.values()) > MOST_KEPT:
             self._cache.popitem(last=False)
         return frames
 
-    def raw(self, place: int) -> bytes:
-        """The message records of the file's chunk at a place, its checksum checked."""
+    def unpacked(self, place: int) -> tuple[bytes, Messages]:
+        """The message records of the file's chunk at a place, its checksum checked, and where each of them lies."""
         at, length = self._contents.chunk_at[place], self._contents.chunk_length[place]
         try:
             data = unsqueezed(self._data[at + RECORD.size : at + length])
-            messages_in(data)
+            return data, messages_in(data)
         except DAMAGE:
             raise RecordError(self._damaged(place)) from None
-        return data
 
     def decode(self, place: int) -> Frames:
         """The frames of the file's chunk at a place, whatever its index says."""
-        return self._decoded(self.raw(place), self._channel, self._codec)
+        return self.decoded(*self.unpacked(place), self._channel, self._codec)
 
-    def _decoded(self, data: bytes, channel: int, codec: FrameCodec) -> Frames:
-        """The messages of one channel in a chunk's data, in their order."""
-        found, raw = messages_in(data).of(channel), np.frombuffer(data, dtype=np.uint8)
+    def decoded(self, data: bytes, messages: Messages, channel: int = -1, codec: FrameCodec | None = None) -> Frames:
+        """The messages of one channel in a chunk's data, in their order: frames, unless another channel is given."""
+        codec = codec or self._codec
+        found, raw = messages.of(self._channel if channel < 0 else channel), np.frombuffer(data, dtype=np.uint8)
+        if 8 * len(found.start) * codec.layout.words > LARGEST_DECODED:  # rows that were left out would fill the memory
+            raise RecordError(f"{self.path} is damaged: a chunk holds more frames than it can")
         words = np.empty((len(found.start), codec.layout.words), dtype=np.int64)
         for size in np.unique(found.size):
             which = np.flatnonzero(found.size == size)
@@ -158,9 +180,18 @@ class Recording:
                 records = raw.reshape(len(which), size)
             else:
                 records = raw[found.start[which, None] + np.arange(size)]
-            words[which] = codec.decode(records[:, MESSAGE.itemsize :])
+            with self._named():
+                words[which] = codec.decode(records[:, MESSAGE.itemsize :])
         words.flags.writeable = False
         return Frames(words, found.log_ns)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """What is wrong is told with the name of the file."""
+        try:
+            yield
+        except RecordError as error:
+            raise RecordError(f"{self.path}: {error}") from None
 
     def _damaged(self, place: int) -> str:
         return f"{self.path} is damaged at byte {self._contents.chunk_at[place]}; `palpate recover` saves the rest"
@@ -169,15 +200,15 @@ class Recording:
 
     @property
     def marks(self) -> list[Mark]:
-        """Markers, in the order of time."""
-        marks, first_ns = [], int(self._first_ns[0]) if self.count else 0
-        for data, unix_ns in self._messages(MARKS):
-            try:
-                told = json.loads(data)
-                text, wall_ns = str(told["text"]), int(told["wall_ns"])
-            except (ValueError, TypeError, KeyError):
-                raise RecordError(f"{self.path} is damaged: a mark cannot be read") from None
-            marks.append(Mark((unix_ns - first_ns) / 1e9, text, told.get("data"), wall_ns, unix_ns))
+        """Markers, in the order of time; `notes` says if some are not as they were set."""
+        marks, odd, first_ns = [], 0, int(self._first_ns[0]) if self.count else 0
+        for message, unix_ns in self._messages(MARKS):
+            text, data, wall_ns, whole = read_mark(message)
+            wall_ns = unix_ns - self._clock_offset_ns if wall_ns is None else wall_ns
+            marks.append(Mark((unix_ns - first_ns) / 1e9, text, data, wall_ns, unix_ns))
+            odd += not whole
+        if odd:
+            self.notes.add(f"{self.path}: {odd} of {len(marks)} marks hold more than a mark may; their data is text")
         return sorted(marks, key=lambda mark: mark.unix_ns)
 
     @property
@@ -226,8 +257,8 @@ class Recording:
         channel = self._contents.channel(topic)
         for place in self._places(channel) if channel >= 0 else ():
             with contextlib.suppress(RecordError):
-                data = self.raw(place)
-                found = messages_in(data).of(channel)
+                data, messages = self.unpacked(place)
+                found = messages.of(channel)
                 for start, size, log_ns in zip(found.start, found.size, found.log_ns.tolist(), strict=True):
                     yield data[start + MESSAGE.itemsize : start + size], log_ns
 
@@ -236,7 +267,7 @@ class Recording:
         parts = [np.empty((0, layout.words), dtype=np.int64)]
         for place in self._places(channel) if channel >= 0 else ():
             with contextlib.suppress(RecordError):
-                parts.append(self._decoded(self.raw(place), channel, codec).words)
+                parts.append(self.decoded(*self.unpacked(place), channel, codec).words)
         found = np.concatenate(parts)
         if not len(found) and (older := OLDER.get(layout.words)) is not None:
             before = self._others(topic, older)  # later fields come last, and were zero
@@ -273,7 +304,7 @@ class Recording:
         Where a shown frame lies on the axis of SEEK: (wall_ns - first_wall_ns) * 1e-9 [s], from 0 to duration_s.
         """
         first = self.layout.read(self.frame(0), "wall_ns") if self.count else 0
-        marks = [{"time_s": mark.time_s, "text": mark.text, "data": mark.data} for mark in self.marks]
+        marks = [{"time_s": mark.time_s, "text": mark.text, "data": shown(mark.data)} for mark in self.marks]
         told = {"mode": "replay", "duration_s": self.duration_s, "first_wall_ns": first, "marks": marks}
         return self.hello | told
 
@@ -313,6 +344,11 @@ class Recording:
         return len(self._data)
 
 
+def _integer(text: str) -> int | None:
+    """A number of the metadata, if it is one."""
+    return int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else None
+
+
 def _mapped(path: Path) -> mmap.mmap:
     """The file's bytes, as far as it begins like an MCAP file."""
     try:
@@ -337,8 +373,4 @@ def _scene(found: Contents, path: str | Path) -> dict[str, Any]:
     if (other := found.metadata[START].get("format")) not in READS:
         raise RecordError(f"{path} has format {other} of palpate {found.metadata[START].get('palpate')}; "
                           f"this version reads {' and '.join(READS)}")  # fmt: skip
-    try:
-        hello: dict[str, Any] = json.loads(found.attachments[SCENE_FILE].data)
-        return dict(hello)
-    except (ValueError, TypeError):
-        raise RecordError(f"{path} is damaged: its scene description cannot be read") from None
+    return read_scene(found.attachments[SCENE_FILE].data, path)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from palpate.record import RecordError
-from palpate.record.container import messages_in
 from palpate.record.output import Output
 from palpate.record.reader import Recording
 from palpate.record.writer import END
@@ -47,11 +46,12 @@ def recover(path: str | Path, out: str | Path | None = None, progress: Progress 
                 saved.add_channel(channel, found.schemas.get(channel.schema_id))
             for place in chunks:
                 try:
-                    data, log_ns = crashed.raw(place), crashed.decode(place).log_ns
+                    data, messages = crashed.unpacked(place)
+                    log_ns = crashed.decoded(data, messages).log_ns
                 except RecordError:
                     lost_bytes += found.chunk_length[place]
                     continue
-                if indexes := messages_in(data).indexes():
+                if indexes := messages.indexes():
                     saved.add_chunk(data, indexes)
                 if len(log_ns):
                     first_ns = min(first_ns, int(log_ns.min())) if frames else int(log_ns.min())
@@ -70,7 +70,7 @@ def _is_sound(recording: Recording) -> bool:
     """Whether all of a finished file can be read, and its indexes say what is in it."""
     try:
         for place in range(len(recording.contents.chunk_at)):
-            recording.raw(place)
+            recording.unpacked(place)
         for number in range(recording.n_chunks):
             recording.chunk(number)
     except RecordError:

@@ -16,7 +16,8 @@ from mcap.records import Attachment, Channel, Schema
 
 from palpate.frame import EVENT, HAND, Field, Layout
 from palpate.record import RecordError
-from palpate.record.container import MESSAGE, MESSAGE_INDEX, messages_in
+from palpate.record.container import LATEST_NS, MESSAGE, MESSAGE_INDEX, messages_in
+from palpate.record.marks import check_mark
 from palpate.record.output import Output
 from palpate.record.views import RATE_HZ, SCENE, Topic, Views
 from palpate.record.wire import FrameCodec, schema
@@ -182,9 +183,12 @@ class FrameWriter:
         self._words(EVENTS, events, np.full(len(events), wall_ns))
 
     def mark(self, text: str, data: Any = None, wall_ns: int | None = None) -> None:
-        """A marker: a word, and whatever JSON can hold; wall_ns [ns] of the recording's clock, now unless given."""
+        """A marker: a word, and what JSON can hold (marks.py); wall_ns [ns] of the recording's clock, or now."""
+        check_mark(text, data)
         if wall_ns is None:
             wall_ns = time.monotonic_ns() if self.clock == "monotonic" else 0
+        if abs(wall_ns) > LATEST_NS // 2:
+            raise ValueError("a mark's wall_ns is of the recording's clock, which does not go that far")
         ns = max(wall_ns + self.clock_offset_ns, 0)
         told = {"text": text, "data": data, "wall_ns": wall_ns, "utc": utc(ns)}
         self._message(MARKS, ns, json.dumps(told).encode())
@@ -203,6 +207,8 @@ class FrameWriter:
             Opcode.MESSAGE, length, self._channels[topic], self._sequence[topic], log_ns, log_ns
         ) + data  # fmt: skip
         self.pending += 1
+        if len(self._others) >= CHUNK_BYTES:
+            self.flush()
 
     # ---- what goes out
 

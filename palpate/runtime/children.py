@@ -65,7 +65,7 @@ class Child:
             for line in lines:
                 try:
                     said = json.loads(line)
-                except ValueError:  # something else that was printed
+                except (ValueError, RecursionError):  # something else that was printed
                     continue
                 if not isinstance(said, dict):
                     continue

@@ -1,5 +1,7 @@
 """The desk: what pages request of a session and takes longer than a tick; answered one after the other, in a thread.
 
+Marks have a thread of their own: the time of a mark is when it came, and it waits for nothing else.
+
     scene    {name}                       go on with another scene: its name, or a robot's
     robot    {files: {name: base64}}      go on with the arm of a URDF file, with its meshes
     motion   {}                           the plan, and what became of it: tool paths, clearance, what is wrong;
@@ -7,7 +9,7 @@
     keep     {}                           what became of it is the plan from now on
     export   {which: "plan" | "motion", format: "json" | "csv" | "ros-json" | "ros-yaml"}      as text, to download
     add      {at: [3], kind: "obstacle" | "box" | "ball"}    one more;   remove {name}   one less
-    mark     {text, data}                 a marker into the recording
+    mark     {text, data}                 a marker into the recording; arrived_ns is added by the page's process
     experiments, run, cancel, report, fetch   of the lab (lab.py)
 
 An answer is {"id": ..., "ok": true, ...} or {"id": ..., "ok": false, "error": one line}.
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +31,7 @@ import numpy as np
 from palpate.control.files import export_csv, export_joint_trajectory, save
 from palpate.control.trajectory import Trajectory
 from palpate.dynamics.facade import forward_kinematics
+from palpate.record.marks import LONGEST_TEXT
 from palpate.runtime.children import Child, one_line
 from palpate.runtime.folders import Folder
 from palpate.runtime.lab import Lab
@@ -41,7 +45,6 @@ if TYPE_CHECKING:
     from palpate.runtime.session import Session
 
 SHOWN_POINTS = 200  # of a path
-LONGEST_MARK = 10_000  # characters
 PATIENCE_S = 2.0  # for the answer under way when the session ends
 FORMATS: dict[str, tuple[str, Callable[[Path, Trajectory], None]]] = {
     "json": ("trajectory.json", save),
@@ -51,35 +54,46 @@ FORMATS: dict[str, tuple[str, Callable[[Path, Trajectory], None]]] = {
 }
 
 
+class Requests(queue.Queue[tuple[Child, dict[str, Any]] | None]):
+    """Those that wait for one another; None ends them."""
+
+
 class Desk:
     """Answers the requests of one session's pages."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.lab = session, Lab(session)
-        self._requests: queue.Queue[tuple[Child, dict[str, Any]] | None] = queue.Queue()
-        self._thread = threading.Thread(target=self._run, name="desk", daemon=True)
+        self._requests, self._marks = Requests(), Requests()
+        self._thread = threading.Thread(target=self._run, args=(self._requests,), name="desk", daemon=True)
+        self._marking = threading.Thread(target=self._run, args=(self._marks,), name="marks", daemon=True)
         self._thread.start()
+        self._marking.start()
 
     def requested(self, page: Child, request: dict[str, Any]) -> None:
-        """Put a request on the desk; the answer goes to the page that it came from."""
-        self._requests.put((page, request))
+        """Put a request on the desk; the answer goes to the page that it came from.  Marks wait for marks only."""
+        if request.get("what") == "mark":
+            request.setdefault("arrived_ns", time.monotonic_ns())
+            self._marks.put((page, request))
+        else:
+            self._requests.put((page, request))
 
     def close(self) -> None:
         """Answer nothing more."""
-        self._requests.put(None)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(PATIENCE_S)
+        for line, thread in ((self._marks, self._marking), (self._requests, self._thread)):
+            line.put(None)
+            if threading.current_thread() is not thread:
+                thread.join(PATIENCE_S)
         self.lab.close()
 
-    def _run(self) -> None:
-        while (taken := self._requests.get()) is not None:
+    def _run(self, line: Requests) -> None:
+        while (taken := line.get()) is not None:
             page, request = taken
             number = request.get("id")
             try:
                 page.tell({"id": number, "ok": True, **self.answer(request)})
             except Exception as error:  # whatever a file or a page brings, the desk stays open
                 page.tell({"id": number, "ok": False, "error": one_line(error)})
-            if self.session.next_scene is not None:  # once the page has been told
+            if line is self._requests and self.session.next_scene is not None:  # once the page has been told
                 self.session.leaving.set()
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +123,7 @@ class Desk:
             robot = unpack_robot(request.get("files"), folder.path)
             try_robot(robot, folder.path)
             scene = scene_of(str(robot))()
-            answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(str(robot), robot.stem)))
+            answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(robot.name, robot.stem)))
         except Exception as error:
             folder.remove()
             raise ValueError(one_line(error).replace(f"{folder.path}/", "")) from None
@@ -175,10 +189,10 @@ class Desk:
     # ---- recordings
 
     def _mark(self, request: dict[str, Any]) -> dict[str, Any]:
-        text = str(request.get("text", ""))
-        if not text or len(text) > LONGEST_MARK:
-            raise ValueError(f"a mark is a text of 1 .. {LONGEST_MARK} characters")
-        self.session.mark(text, request.get("data"))
+        text, arrived_ns = request.get("text"), request.get("arrived_ns")  # the page's process says when, no browser
+        if not isinstance(text, str) or not text or len(text) > LONGEST_TEXT:
+            raise ValueError(f"a mark is a text of 1 .. {LONGEST_TEXT} characters")
+        self.session.mark(text, request.get("data"), arrived_ns=arrived_ns if type(arrived_ns) is int else None)
         return {}
 
 

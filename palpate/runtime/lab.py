@@ -42,6 +42,7 @@ class Run:
 
     def __init__(self, name: str, into: Path, out: Path) -> None:
         self.name, self._into = name, into
+        self._above = f"{out.parent.parent}/"  # pages need not see more of this machine's folders
         self._child = Child(MODULE, {"run": name, "into": str(into), "out": str(out)}, [])
         self._began, self._ended = time.monotonic(), 0.0
         self._lines: deque[str] = deque(maxlen=SHOWN_LINES)
@@ -74,13 +75,13 @@ class Run:
 
     def _take(self, said: dict[str, Any]) -> None:
         if "said" in said:
-            self._lines.append(str(said["said"]))
+            self._lines.append(str(said["said"]).replace(self._above, ""))
         elif "compiling" in said:
             self._compiling = str(said["compiling"])
         elif "done" in said:
             self._finish("done")
         elif "error" in said:
-            self._finish("failed", str(said["error"]))
+            self._finish("failed", str(said["error"]).replace(self._above, ""))
         elif "ended" in said:
             self._finish("failed", f"it was ended from outside, or broke down (code {self._child.process.wait()})")
 

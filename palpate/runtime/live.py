@@ -217,9 +217,10 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
             page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)
-                say(
-                    f"{recording.count} frames, {recording.duration_s:.2f} s, of the scene {recording.hello['scene']!r}"
-                )
+                for note in sorted(recording.notes):
+                    say(note)
+                scene = recording.hello.get("scene", "")
+                say(f"{recording.count} frames, {recording.duration_s:.2f} s, of the scene {scene!r}")
                 _show(url, browser, say)
                 ending.wait()
             finally:

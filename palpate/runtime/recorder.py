@@ -8,7 +8,8 @@ stdin   one line of JSON: {"frame_fd": the ring, "path": the file, "hello": the 
         frame to write (from 1; 1 unless given), "clock": see record.
         Then lines {"mark": {"text", "data", "wall_ns"}}, a marker each.
         End of file means that the session is over or dead: write what is left, close, end.
-stdout  lines of JSON: {"recording": path}, {"lost": so many so far}, {"done": {"frames", "lost", "seconds"}};
+stdout  lines of JSON: {"recording": path}, {"lost": so many so far}, {"note": of a mark that was none},
+        {"done": {"frames", "lost", "seconds"}};
         {"error": why}, and then exit 2.  A file that ended with an error holds all frames up to there.
 
 Frames and marks go to disk at least every CHUNK_S, so kill -9 loses those of the last CHUNK_S + POLL_S, and what the
@@ -32,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from palpate.record.marks import LARGEST_BYTES
 from palpate.record.writer import FrameWriter, layout_of
 from palpate.runtime.ending import leave_to_parent
 from palpate.runtime.ring import Follower, Ring
@@ -39,6 +41,8 @@ from palpate.runtime.ring import Follower, Ring
 POLL_S = 0.02  # how often the rings are read
 CHUNK_S = 0.04  # how old a frame may get before it is on disk
 PRIORITY = 1  # of SCHED_FIFO: the servo has 80
+LONGEST_LINE = 8 * LARGEST_BYTES  # with a mark: JSON in ASCII has at most three bytes for one of UTF-8
+LONGEST_NOTE = 200  # characters
 PATIENCE_S = 5.0  # more frames lost than written in this time, and again: the disk is too slow
 
 Say = Callable[..., None]
@@ -53,11 +57,11 @@ class Sources:
 
     def __init__(
         self, frames: Follower, hands: Follower | None = None, events: Follower | None = None,
-        marks: deque[Any] | None = None, clock: Callable[[], float] = time.monotonic,
+        marks: deque[Any] | None = None, clock: Callable[[], float] = time.monotonic, say: Say = lambda **_: None,
     ) -> None:  # fmt: skip
         self.frames, self._hands, self._events = frames, hands, events
         self._marks: deque[Any] = deque() if marks is None else marks
-        self.clock = clock
+        self.clock, self.say, self._noted = clock, say, False
         self._since, self._lost, self._written, self._slow = clock(), 0, 0, False  # of the present PATIENCE_S
 
     def take(self, writer: FrameWriter) -> None:
@@ -73,7 +77,20 @@ class Sources:
         if self._events is not None and (events := self._events.read()):
             writer.events(np.stack(events), time.monotonic_ns())
         while self._marks:
-            _mark(writer, self._marks.popleft())
+            self._mark(writer, self._marks.popleft())
+
+    def _mark(self, writer: FrameWriter, mark: Any) -> None:
+        """A marker, if it is one: whatever it is, the frames around it are kept."""
+        if not isinstance(mark, dict) or type(mark.get("wall_ns")) is not int:
+            return
+        try:
+            writer.mark(str(mark.get("text", "")), mark.get("data"), mark["wall_ns"])
+        except OSError:
+            raise
+        except Exception as error:
+            if not self._noted:
+                self.say(note=f"a mark was left out: {type(error).__name__}: {error}"[:LONGEST_NOTE])
+            self._noted = True
 
     def insist(self) -> None:
         """SlowDisk if more frames were lost than written, twice PATIENCE_S long: once may be a machine that slept."""
@@ -84,12 +101,6 @@ class Sources:
         if more > less and self._slow:
             raise SlowDisk(f"the disk is too slow, {more} of {more + less} frames of {PATIENCE_S:g} s were lost")
         self._since, self._lost, self._written, self._slow = self.clock(), lost, written, more > less
-
-
-def _mark(writer: FrameWriter, mark: Any) -> None:
-    """A marker, if it is one."""
-    if isinstance(mark, dict) and isinstance(mark.get("wall_ns"), int):
-        writer.mark(str(mark.get("text", "")), mark.get("data"), mark["wall_ns"])
 
 
 def follow(sources: Sources, writer: FrameWriter, ended: Callable[[float], bool], say: Say) -> None:
@@ -132,7 +143,7 @@ def run(job: dict[str, Any], ended: Callable[[float], bool], say: Say, marks: de
         raise ValueError(f"the ring's frames have {ring.words} words, those of the scene description {layout.words}")
     follower = Follower(ring, start=int(job.get("start", 1)))
     hands, events = (Follower(open_ring(job[key]), start=1) if key in job else None for key in ("hand_fd", "event_fd"))
-    sources = Sources(follower, hands, events, marks)
+    sources = Sources(follower, hands, events, marks, say=say)
     meshes = [Path(path).read_bytes() for path in job.get("meshes", ())]
     writer = FrameWriter(job["path"], job["hello"], clock=job.get("clock", "monotonic"), meshes=meshes)
     try:
@@ -158,18 +169,29 @@ def say(**message: Any) -> None:
         os.write(1, (json.dumps(message) + "\n").encode())
 
 
-def lines(fd: int) -> Iterator[bytes]:
-    """Lines from a file descriptor, without a lock that a thread could hold while the process ends."""
-    rest = b""
+def lines(fd: int, longest: int) -> Iterator[bytes]:
+    """Lines from a file descriptor, without a lock that a thread could hold while the process ends.
+
+    After the first, the orders, lines that are longer than `longest` [bytes] are left out, and never kept.
+    """
+    parts: list[bytes] = []
+    size, most = 0, float("inf")
     while data := os.read(fd, 1 << 16):
-        *whole, rest = (rest + data).split(b"\n")
-        yield from whole
+        *ends, rest = data.split(b"\n")
+        for end in ends:
+            if size + len(end) <= most:
+                yield b"".join((*parts, end))
+            parts, size, most = [], 0, longest
+        size += len(rest)
+        parts.append(rest)
+        if size > most:
+            parts.clear()
 
 
 def listen(told: Iterator[bytes], marks: deque[Any], over: threading.Event) -> None:
     """Marks, until nothing more is told; lines that are none are left out."""
     for line in told:
-        with contextlib.suppress(ValueError, TypeError, KeyError):
+        with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
             marks.append(json.loads(line)["mark"])
     over.set()
 
@@ -180,7 +202,7 @@ def main() -> int:
     marks: deque[Any] = deque()
     leave_to_parent()
     signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
-    told = lines(0)
+    told = lines(0, LONGEST_LINE)
     orders = next(told, b"")
     threading.Thread(target=listen, args=(told, marks, over), daemon=True).start()
     try:

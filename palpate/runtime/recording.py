@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
 
+from palpate.record.marks import check_mark
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import describe
 from palpate.runtime.meshes import MeshFiles
@@ -50,10 +50,9 @@ def why_it_ended(recorder: Child) -> str:
         recorder.end()
 
 
-def tell_mark(recorder: Child, text: str, data: Any) -> None:
-    """A marker into the file, at this moment."""
-    try:
-        json.dumps([text, data], allow_nan=False, ensure_ascii=False).encode()
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"a mark holds what JSON can hold: {error}") from None
-    recorder.tell({"mark": {"text": text, "data": data, "wall_ns": time.monotonic_ns()}})
+def tell_mark(recorder: Child, text: str, data: Any, arrived_ns: int | None = None) -> None:
+    """A marker into the file: at the moment when it arrived [ns of the monotonic clock], or now."""
+    now_ns = time.monotonic_ns()
+    check_mark(text, data)
+    wall_ns = now_ns if arrived_ns is None else min(arrived_ns, now_ns)
+    recorder.tell({"mark": {"text": text, "data": data, "wall_ns": wall_ns}})

@@ -327,12 +327,15 @@ class Session:
         with self._writing:
             self._hands_in.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))
 
-    def mark(self, text: str, data: Any = None) -> None:
-        """A marker into the recording, at this moment: a word, and whatever JSON can hold."""
-        recorder = self.recorder
+    def mark(self, text: str, data: Any = None, *, arrived_ns: int | None = None) -> None:
+        """A marker into the recording: a word, and what JSON can hold, up to 32 levels and 64 kB (record/marks.py).
+
+        arrived_ns  when it came [ns of the monotonic clock]; this moment, unless given
+        """
+        recorder = self.recorder  # another thread forgets it when it ends
         if recorder is None:
             raise ValueError("nothing is being recorded: start with --record FILE")
-        tell_mark(recorder, text, data)
+        tell_mark(recorder, str(text), data, arrived_ns)
 
     # --- threads ---
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,5 +26,5 @@ class Trials(list[Trial]):
         newest = trials_of({name: np.array([value]) for name, value in session.frame().items()})
         for trial in newest:  # none if it was reset meanwhile
             self.append(trial)
-            if session.recorder is not None:
+            with contextlib.suppress(ValueError):  # nothing is recorded, or no longer
                 session.mark(f"trial {number}", trial._asdict())

@@ -18,7 +18,7 @@ from palpate.scenes import SCENES
 from palpate.scenes.arm_search import PASS_AT, PASS_M, Task, search, searched
 from palpate.scenes.arm_stage import Stage
 from palpate.scenes.looks import floor
-from palpate.scenes.robots import LIBRARY, Arm, is_file_name, known_robots
+from palpate.scenes.robots import LIBRARY, Arm, is_file_name, known_robots, shown_name
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Vector3
 from palpate.world.world import World
@@ -36,7 +36,7 @@ def any_arm_line(robot: str | MultiBody, rate_hz: float = 1000.0, solid: bool = 
     mode   what a touch does to the plan (control/modes.py)
     `place` of the session moves the ball.  The same name and rate give the same scene, everywhere.
     """
-    name = robot if isinstance(robot, str) else robot.name
+    name = shown_name(robot) if isinstance(robot, str) else robot.name
     pinned, stage, task = searched(robot) if isinstance(robot, str) else search(robot)
     if task is None:
         joints, tool = stage.arm
@@ -106,7 +106,8 @@ def robot_scene(robot: str) -> Scene:
         return any_arm_line(robot)
     world = World([pinned, floor(height=stage.floor_m)])
     put(world, Arm((), stage.arm.tool), np.zeros(0))
-    return Scene(robot, f"{robot}, held by springs", world)
+    name = shown_name(robot)
+    return Scene(name, f"{name}, held by springs", world)
 
 
 def scene_of(name: str) -> Callable[[], Scene]:

@@ -47,6 +47,11 @@ def is_file_name(name: str) -> bool:
     return Path(name).suffix.lower() in SUFFIXES
 
 
+def shown_name(robot: str) -> str:
+    """What a robot is called in recordings, on pages and over links: of a file its name, not the folders above it."""
+    return Path(robot).name if is_file_name(robot) else robot
+
+
 @cache
 def known_robots() -> dict[str, Path]:
     """Robots of example-robot-data by short name ("ur5", "panda", ...); empty if it is not installed."""
