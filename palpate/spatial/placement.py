@@ -18,12 +18,18 @@ Vector3 = tuple[float, float, float]
 # A quaternion or matrix read from a file carries a few digits; beyond this it is a mistake, not rounding.
 UNIT_TOLERANCE = 1e-3
 
+# Of a length, a mass or their inverses, in SI units.  The dynamics multiply a few of them (m r^2 is at most 1e72, and
+# solving with it forms products of four such): beyond this the result is infinite or zero in double precision.
+LARGEST = 1e24
+
 
 def vector3(value: ArrayLike, what: str) -> Vector3:
-    """Three finite floats, or a ValueError that names `what`."""
+    """Three finite floats, none beyond LARGEST, or a ValueError that names `what`."""
     array = np.asarray(value, dtype=float)
     if array.shape != (3,) or not np.isfinite(array).all():
         raise ValueError(f"{what} must be three finite numbers, got {array.tolist()}")
+    if np.abs(array).max() > LARGEST:
+        raise ValueError(f"{what} must not be beyond {LARGEST:g}, got {array.tolist()}")
     return (float(array[0]), float(array[1]), float(array[2]))
 
 
