@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -351,12 +352,29 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"palpate: {_one_line(complaint.getvalue())}", file=sys.stderr)
         return int(stop.code or 0)
     try:
-        return int(command.run())
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            return int(command.run())
     except (ValueError, OSError, RuntimeError) as error:
         print(f"palpate: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: object = None,
+    line: object = None,
+) -> None:
+    """What is doubtful in a robot's file is one line, as an error would be; other warnings say where they come from."""
+    if category.__name__ == "ModelWarning":
+        print(f"palpate: {message}", file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
 
 
 def _one_line(box: str) -> str:

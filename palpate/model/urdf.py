@@ -7,9 +7,10 @@ shapes of these roles; <gazebo>, <transmission>, <sensor> and other extensions a
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform
 KINDS = {"fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic",
          "planar": "planar", "floating": "free"}  # fmt: skip
 LIMITED = ("revolute", "prismatic")  # the types that must state lower and upper
+FEW = 3  # names in a warning
 X_AXIS = (1.0, 0.0, 0.0)  # URDF's default
 # What `float` takes beside this (1_000, NaN, digits of other scripts) is no number in other readers of URDF.
 NUMBER = re.compile(r"[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|inf|INF|infinity)")
@@ -59,7 +61,9 @@ def load_urdf(
         links, (first, *_) = ", ".join(reader.unphysical), reader.unphysical.values()
         warn(f"{reader.path.name}: no mass distribution has the inertia of {links}; in the first, {first}")
     if reader.missing:
-        warn(f"{reader.path.name}: left out meshes that are not there: {', '.join(reader.missing)}")
+        one = "a mesh that is" if len(reader.missing) == 1 else f"{len(reader.missing)} meshes that are"
+        felt = f"; there nothing touches {_some(reader.untouched)}" if reader.untouched else ""
+        warn(f"{reader.path.name}: left out {one} not there: {_some(reader.missing)}{felt}")
     return multibody
 
 
@@ -73,7 +77,8 @@ class _Reader:
         self.skip_missing_meshes, self.mimic = skip_missing_meshes, mimic
         self.robot = read_xml(path)
         self.unphysical: dict[str, str] = {}  # link -> what is wrong with its inertia
-        self.missing: list[str] = []  # mesh files
+        self.missing: dict[str, None] = {}  # mesh files
+        self.untouched: dict[str, None] = {}  # links that such a file was the collision shape of
         self.meshes: dict[str, Path] = {}  # found already
 
     def fail(self, node: Node, message: str) -> ModelError:
@@ -252,6 +257,8 @@ class _Reader:
                 size = self.numbers(form, "scale", 3, (1, 1, 1))
                 mesh = self.mesh(link, form)
                 if mesh is None:
+                    if role == "collision":
+                        self.untouched[link] = None
                     return None
             case _:
                 raise self.fail(form, f"link {link!r}: unknown geometry <{form.tag}>")
@@ -272,7 +279,7 @@ class _Reader:
             except ModelError as error:
                 if not (self.skip_missing_meshes and isinstance(error, MissingMesh)):
                     raise self.fail(node, f"link {link!r}: {error}") from None
-                self.missing.append(filename)
+                self.missing[filename] = None
                 return None
         return self.meshes[filename]
 
@@ -291,6 +298,12 @@ class _Reader:
             return None
         red, green, blue, opacity = self.numbers(node, "rgba", 4)
         return (red, green, blue, opacity)
+
+
+def _some(names: Collection[str]) -> str:
+    """The first few of many names."""
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(itertools.islice(names, FEW)) + more
 
 
 def unused(name: str, taken: Container[str]) -> str:

@@ -37,13 +37,18 @@ def read(robot: Path, among: Path) -> int:
     return len(described.bodies)
 
 
-def main() -> None:
-    """Read what stdin says, within limits."""
+def limit(longest_s: int = LONGEST_S) -> None:
+    """Memory and processor of this process from here on."""
     with suppress(ImportError, ValueError, OSError):  # where there are none, or lower ones
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_S, LONGEST_S))
+        resource.setrlimit(resource.RLIMIT_CPU, (longest_s, longest_s))
+
+
+def main() -> None:
+    """Read what stdin says, within limits."""
+    limit()
     warnings.simplefilter("ignore", ModelWarning)
     orders = json.loads(sys.stdin.readline())
     answer: dict[str, Any]

@@ -85,10 +85,12 @@ def load_robot(name: str) -> MultiBody:
     if name in LIBRARY:
         return LIBRARY[name]()
     path = find_robot(name)
+    among = _all_here(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # of inertias, as most files in daily use give
+        # of inertias, as most files in daily use give; what was sent is its sender's affair
+        warnings.filterwarnings("ignore", "" if among else "(?!.*not there)", ModelWarning)
         options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True}
-        robot = load(path, among=_all_here(path), **(options if path.suffix.lower() == ".urdf" else {}))
+        robot = load(path, among=among, **(options if path.suffix.lower() == ".urdf" else {}))
     with of_file(path):
         _check_start(robot)
         return replace(robot, bodies=tuple(
