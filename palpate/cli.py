@@ -19,6 +19,7 @@ from rich.table import Table
 
 from palpate import __version__
 from palpate.registry import Registry, everything
+from palpate.whole_files import write_whole
 
 console = Console(highlight=False)
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
@@ -78,7 +79,7 @@ class Bench:
                                    quick=self.quick, seconds=self.seconds)  # fmt: skip
         bench.show(console, result)
         if self.out:
-            self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+            write_whole(self.out, json.dumps(result, indent=2) + "\n")
             say(f"written to {self.out}")
         return 0
 
