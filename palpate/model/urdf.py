@@ -281,6 +281,8 @@ class _Reader:
                     raise self.fail(node, f"link {link!r}: {error}") from None
                 self.missing[filename] = None
                 return None
+            except OSError as error:  # a name that no file system takes
+                raise self.fail(node, f"link {link!r}: mesh {filename[:80]!r}: {error.strerror}") from None
         return self.meshes[filename]
 
     def colors(self) -> dict[str, Color]:

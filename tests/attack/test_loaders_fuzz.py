@@ -51,7 +51,7 @@ BROKEN = {
     "deep": ("a.urdf", b"<robot>" + b"<a>" * DEEP + b"</a>" * DEEP + b"</robot>", TOO_DEEP),
     "deep, and not closed": ("a.urdf", b"<robot>" + b"<a>" * DEEP, TOO_DEEP),
     "deep MJCF": ("a.xml", b"<mujoco>" + b"<body>" * DEEP + b"</body>" * DEEP + b"</mujoco>", TOO_DEEP),
-    "a name that no file system takes": ("a.urdf", urdf("x" * 5000 + ".stl").encode(), ": "),
+    "a name that no file system takes": ("a.urdf", urdf("x" * 5000 + ".stl").encode(), ":15: link 'lift': mesh 'xxx"),
 }  # fmt: skip
 
 
