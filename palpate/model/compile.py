@@ -15,7 +15,7 @@ import numpy as np
 from palpate.conventions import GRAVITY
 from palpate.model.description import NEGLIGIBLE_GYRATION, WORLD_NAME, Joint, ModelError, MultiBody
 from palpate.model.model import CHAIN, FREE, PRISMATIC, REVOLUTE, SPHERICAL, Model, ModelArrays
-from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform, Vector3, skew, vector3
+from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform, Vector3, point3, skew
 
 # An inertia about a joint's axis below this part of the moved body's whole inertia and mass is rounding, not physics.
 NEGLIGIBLE_INERTIA = 1e-15
@@ -140,7 +140,7 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
     multibody  a MultiBody or a sequence; the second and further copies of one name are prefixed ("puma560.2/link2")
     gravity    [m/s^2], world axes
     """
-    multibody, gravity = _merge(multibody), vector3(gravity, "gravity")
+    multibody, gravity = _merge(multibody), point3(gravity, "gravity")
     try:
         return _compiled(multibody, gravity, name)
     except ModelError:

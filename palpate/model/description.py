@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.model.shapes import Material, Shape
-from palpate.spatial.placement import IDENTITY, LARGEST, Transform, Vector3, unit3, vector3
+from palpate.spatial.placement import IDENTITY, LARGEST, Transform, Vector3, point3, unit3
 
 __all__ = ["DH", "Body", "Joint", "Material", "Mimic", "ModelError", "ModelWarning", "MultiBody", "Shape"]
 
@@ -117,7 +117,7 @@ class Body:
                 f"body {self.name!r}: mass must be 0 or {1.0 / LARGEST:g} .. {LARGEST:g} kg, got {self.mass:g}"
             )
         try:
-            object.__setattr__(self, "com", vector3(self.com, "centre of mass"))
+            object.__setattr__(self, "com", point3(self.com, "centre of mass"))
         except ValueError as error:
             raise ModelError(f"body {self.name!r}: {error}") from None
         object.__setattr__(self, "mass", float(self.mass))
@@ -146,7 +146,7 @@ class Step:
         if self.kind not in ("revolute", "prismatic"):
             raise ModelError(f"a composite joint is made of revolute and prismatic steps, not {self.kind!r}")
         object.__setattr__(self, "axis", unit3(self.axis, "a joint axis"))
-        object.__setattr__(self, "anchor", vector3(self.anchor, "a joint anchor"))
+        object.__setattr__(self, "anchor", point3(self.anchor, "a joint anchor"))
 
 
 @dataclass(frozen=True)

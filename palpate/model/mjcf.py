@@ -99,9 +99,10 @@ class _Reader:
 
     def __init__(self, m: Any, mujoco: Any) -> None:
         self.m, self.mujoco = m, mujoco
-        for what in ("body_pos", "body_ipos", "jnt_pos", "geom_pos", "mesh_pos", "qpos0", "key_qpos"):
-            if not (np.abs(getattr(m, what)) <= LARGEST).all():  # before it is calculated with; no NaN is
-                raise ModelError(f"{what} of the compiled model must be finite, and not beyond {LARGEST:g}")
+        lengths = ("body_pos", "body_ipos", "jnt_pos", "geom_pos", "mesh_pos", "qpos0", "key_qpos")
+        for what, most in {**dict.fromkeys(lengths, LARGEST), "body_inertia": LARGEST**3}.items():
+            if not (np.abs(getattr(m, what)) <= most).all():  # before it is calculated with; no NaN is
+                raise ModelError(f"{what} of the compiled model must be finite, and not beyond {most:g}")
         self.left_out = list(_counted(m))
         taken: dict[str, None] = {WORLD_NAME: None}
         for i in range(1, m.nbody):
