@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +109,23 @@ def test_triangles_of_vertices_that_are_not_there_are_refused(tmp_path):
         load_mesh(tmp_path / "m.ply")
 
 
+def test_a_zipped_dae_is_refused_before_it_unfolds(tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.dae", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("m.dae", b" " * 10_000_000)
+    with pytest.raises(pp.ModelError, match=r"m\.dae:1: malformed XML"):
+        load_mesh(tmp_path / "m.dae")
+
+
 # ---- a process of its own
+
+
+def test_the_reader_of_what_was_sent_has_limits():
+    """So that what unfolds without end ends there: memory by its size, time by what the processor spends on it."""
+    pytest.importorskip("resource")
+    code = "import resource as r; from palpate.runtime import trial; trial.limit(); " \
+           "print(r.getrlimit(r.RLIMIT_AS)[0], r.getrlimit(r.RLIMIT_CPU)[0])"  # fmt: skip
+    said = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert [int(x) for x in said.split()] == [trial.MOST_MEMORY_BYTES, trial.LONGEST_S]
 
 
 @pytest.mark.parametrize("death", ["os.kill(os.getpid(), signal.SIGSEGV)", "os._exit(3)", "print('{'); os.abort()"])
