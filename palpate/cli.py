@@ -8,6 +8,7 @@ import json
 import math
 import re
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,6 +22,7 @@ from palpate import __version__
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import BROKEN_PIPE, exit_code
 from palpate.runtime.saying import complain
+from palpate.whole_files import write_whole
 
 
 class Output(Console):
@@ -95,7 +97,7 @@ class Bench:
                                    quick=self.quick, seconds=self.seconds)  # fmt: skip
         bench.show(console, result)
         if self.out:
-            self.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+            write_whole(self.out, json.dumps(result, indent=2) + "\n")
             say(f"written to {self.out}")
         return 0
 
@@ -373,7 +375,9 @@ def main(arguments: list[str] | None = None) -> int:
         return int(stop.code or 0)
     try:
         _check_numbers(command)
-        return int(command.run())
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            return int(command.run())
     except (ValueError, OSError, RuntimeError) as error:
         complain(str(error))
         return 2
@@ -387,6 +391,21 @@ def _check_numbers(command: object) -> None:
         value = getattr(command, name, None)
         if value is not None and not low <= value <= high:  # nan is not
             raise ValueError(f"--{name} takes {what}, got {value}")
+
+
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: object = None,
+    line: object = None,
+) -> None:
+    """What is doubtful in a robot's file is one line, as an error would be; other warnings say where they come from."""
+    if category.__name__ == "ModelWarning":
+        complain(str(message))
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
 
 
 def _one_line(box: str) -> str:

@@ -12,11 +12,12 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import IO, Any, NoReturn
 
-from palpate.control.joint_trajectory import Point, write_joint_trajectory, written_whole
+from palpate.control.joint_trajectory import Point, write_joint_trajectory
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.model.model import Model
+from palpate.whole_files import WriteError, written_whole
 
 FORMAT, VERSION = "palpate trajectory", 1
 TABLES = ("q", "v", "a")
@@ -119,20 +120,20 @@ def export_joint_trajectory(path: str | Path, trajectory: Trajectory, style: str
               None if effort is None else effort[k].tolist())
         for k in range(len(t.time_s))
     )  # fmt: skip
-    with _complaining(path):
+    with _complaining():
         write_joint_trajectory(path, t.names, points, style)
 
 
 @contextmanager
-def _written(path: str | Path) -> Iterator[TextIO]:
-    with _complaining(path), written_whole(path) as file:
+def _written(path: str | Path) -> Iterator[IO[str]]:
+    with _complaining(), written_whole(path) as file:
         yield file
 
 
 @contextmanager
-def _complaining(path: str | Path) -> Iterator[None]:
+def _complaining() -> Iterator[None]:
     """A folder that is not there, or may not be written, is one line."""
     try:
         yield
-    except OSError as error:
-        raise TrajectoryError(f"{path} cannot be written: {error.strerror}") from None
+    except WriteError as error:
+        raise TrajectoryError(str(error)) from None

@@ -1,4 +1,4 @@
-"""trajectory_msgs/JointTrajectory of ROS as JSON or YAML, point by point; and files that are whole or not there.
+"""trajectory_msgs/JointTrajectory of ROS as JSON or YAML, point by point.
 
     joint_names: [...]
     points: [{positions, velocities, accelerations, effort, time_from_start: {sec, nanosec}}, ...]
@@ -9,12 +9,11 @@ Numbers are the shortest that read back as the same bits.  YAML 1.1 takes 1e-05 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from threading import get_ident
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
+
+from palpate.whole_files import written_whole
 
 STYLES = ("json", "yaml")
 
@@ -27,24 +26,6 @@ class Point(NamedTuple):
     velocities: Sequence[float] | None = None
     accelerations: Sequence[float] | None = None
     effort: Sequence[float] | None = None
-
-
-@contextmanager
-def written_whole(path: str | Path) -> Iterator[TextIO]:
-    """A text file to write; it takes its place when all is written, and what was there before stays if that fails."""
-    path = Path(path)
-    if path.exists() and not path.is_file():  # a pipe or a terminal: there is nothing to lose, and nothing to replace
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-        return
-    path = path.resolve()  # what a link points to is replaced, not the link
-    part = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}.part")  # in the same folder: replacing is one step
-    try:
-        with open(part, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_joint_trajectory(path: str | Path, names: Sequence[str], points: Iterable[Point], style: str = "json") -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 from palpate import registry
 from palpate.experiments import EXPERIMENTS
+from palpate.whole_files import write_whole, written_whole
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Report:
     def figure(self, name: str, figure: Any) -> None:
         """Save a matplotlib figure as PNG and SVG."""
         for suffix in ("png", "svg"):
-            figure.savefig(self.out / f"{name}.{suffix}", dpi=150, bbox_inches="tight")
+            with written_whole(self.out / f"{name}.{suffix}", "wb") as file:
+                figure.savefig(file, format=suffix, dpi=150, bbox_inches="tight")
             self.figures.append(f"{name}.{suffix}")
 
     def recording(self, name: str) -> Path:
@@ -85,7 +87,7 @@ def run(name: str, out: Path, say: Callable[[str], None] = print, **options: flo
         "seconds": round(seconds, 3),
         "versions": {"palpate": version("palpate"), "python": platform.python_version(), "numpy": version("numpy")},
     }
-    (out / "report.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_whole(out / "report.json", json.dumps(document, indent=2) + "\n")
     return report
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from palpate.conventions import GRAVITY
 from palpate.model.description import NEGLIGIBLE_GYRATION, WORLD_NAME, Joint, ModelError, MultiBody
 from palpate.model.model import CHAIN, FREE, PRISMATIC, REVOLUTE, SPHERICAL, Model, ModelArrays
-from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3, skew, vector3
+from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform, Vector3, point3, skew
 
 # An inertia about a joint's axis below this part of the moved body's whole inertia and mass is rounding, not physics.
 NEGLIGIBLE_INERTIA = 1e-15
@@ -140,7 +140,16 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
     multibody  a MultiBody or a sequence; the second and further copies of one name are prefixed ("puma560.2/link2")
     gravity    [m/s^2], world axes
     """
-    multibody = _merge(multibody)
+    multibody, gravity = _merge(multibody), point3(gravity, "gravity")
+    try:
+        return _compiled(multibody, gravity, name)
+    except ModelError:
+        raise
+    except ValueError as error:  # of lengths that are beyond what can be calculated with only when they add up
+        raise ModelError(f"{multibody.name!r}: {error}") from None
+
+
+def _compiled(multibody: MultiBody, gravity: Vector3, name: str | None) -> Model:
     order = _depth_first(multibody)
     q_index, v_index = _coordinates(order)
     by_name = {j.name: j for j in order}
@@ -175,7 +184,7 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
 
     body_names = (WORLD_NAME, *(j.child for j in order))
     nq, nv = sum(j.nq for j in order), sum(j.nv for j in order)
-    arrays = _arrays(links, [place[name] for name in body_names], vector3(gravity, "gravity"), nq, nv)
+    arrays = _arrays(links, [place[name] for name in body_names], gravity, nq, nv)
     moving = [by_name[name] for name in v_index]
     _check_inertias(arrays, links, [j.name for j in order if j.kind != "fixed"])
 
@@ -194,8 +203,8 @@ def compile(multibody: MultiBody | Sequence[MultiBody], gravity: Vector3 = GRAVI
         joint_names=tuple(v_index),
         q_index=q_index,
         v_index=v_index,
-        lower=_frozen([x for j in moving for x in j.per_coordinate("lower")]),
-        upper=_frozen([x for j in moving for x in j.per_coordinate("upper")]),
+        lower=_frozen([x if x > -LARGEST else -np.inf for j in moving for x in j.per_coordinate("lower")]),
+        upper=_frozen([x if x < LARGEST else np.inf for j in moving for x in j.per_coordinate("upper")]),
         velocity_limit=_frozen([j.velocity_limit for j in moving for _ in range(j.nv)]),
         effort_limit=_frozen([j.effort_limit for j in moving for _ in range(j.nv)]),
         damping=per("damping"),
@@ -307,7 +316,7 @@ def _check_inertias(arrays: ModelArrays, links: list[_Link], names: list[str]) -
         size = abs(float(np.trace(about))) + float(composite[i][3, 3])
         least = float(np.linalg.eigvalsh(block)[0])
         v = links[i].axes[0].v
-        together[v] = together.get(v, 0.0) + (least if least > NEGLIGIBLE_INERTIA * size else 0.0)
+        together[v] = together.get(v, 0.0) + (least if least > max(NEGLIGIBLE_INERTIA * size, LARGEST**-3) else 0.0)
     for i in range(1, len(links)):
         if together[links[i].axes[0].v] <= 0.0:
             raise ModelError(

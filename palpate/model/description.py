@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.model.shapes import Material, Shape
-from palpate.spatial.placement import IDENTITY, Transform, Vector3, unit3, vector3
+from palpate.spatial.placement import IDENTITY, LARGEST, Transform, Vector3, point3, unit3
 
 __all__ = ["DH", "Body", "Joint", "Material", "Mimic", "ModelError", "ModelWarning", "MultiBody", "Shape"]
 
@@ -69,6 +69,8 @@ def _checked_inertia(value: ArrayLike, name: str, mass: float, check: bool) -> I
     if I.shape != (3, 3) or not np.isfinite(I).all():
         raise ModelError(f"body {name!r}: inertia must be three or (3, 3) finite numbers, got {I.tolist()}")
     scale = max(float(np.abs(I).max()), 1e-300)
+    if scale > LARGEST**3:
+        raise ModelError(f"body {name!r}: inertia must not be beyond {LARGEST**3:g} kg m^2, got {scale:g}")
     if np.abs(I - I.T).max() > 1e-6 * scale:
         raise ModelError(f"body {name!r}: the inertia matrix is not symmetric")
     I = 0.5 * (I + I.T)
@@ -110,8 +112,12 @@ class Body:
             raise ModelError("a body needs a name")
         if not isinstance(self.mass, (int, float, np.number)) or not math.isfinite(self.mass) or self.mass < 0.0:
             raise ModelError(f"body {self.name!r}: mass must be finite and not negative, got {self.mass}")
+        if self.mass and not 1.0 / LARGEST <= self.mass <= LARGEST:
+            raise ModelError(
+                f"body {self.name!r}: mass must be 0 or {1.0 / LARGEST:g} .. {LARGEST:g} kg, got {self.mass:g}"
+            )
         try:
-            object.__setattr__(self, "com", vector3(self.com, "centre of mass"))
+            object.__setattr__(self, "com", point3(self.com, "centre of mass"))
         except ValueError as error:
             raise ModelError(f"body {self.name!r}: {error}") from None
         object.__setattr__(self, "mass", float(self.mass))
@@ -140,7 +146,7 @@ class Step:
         if self.kind not in ("revolute", "prismatic"):
             raise ModelError(f"a composite joint is made of revolute and prismatic steps, not {self.kind!r}")
         object.__setattr__(self, "axis", unit3(self.axis, "a joint axis"))
-        object.__setattr__(self, "anchor", vector3(self.anchor, "a joint anchor"))
+        object.__setattr__(self, "anchor", point3(self.anchor, "a joint anchor"))
 
 
 @dataclass(frozen=True)
@@ -203,6 +209,8 @@ class Joint:
             raise ModelError(f"joint {self.name!r}: only revolute and prismatic joints can mimic another")
         if self.mimic is not None and not (math.isfinite(self.mimic.ratio) and math.isfinite(self.mimic.offset)):
             raise ModelError(f"joint {self.name!r}: the ratio and offset of a mimic must be finite")
+        if self.mimic is not None and max(abs(self.mimic.ratio), abs(self.mimic.offset)) > LARGEST:
+            raise ModelError(f"joint {self.name!r}: the ratio and offset of a mimic must not be beyond {LARGEST:g}")
         for what in ("velocity_limit", "effort_limit"):
             if not getattr(self, what) >= 0.0:  # also a NaN
                 raise ModelError(f"joint {self.name!r}: {what} must not be negative, got {getattr(self, what)}")
@@ -210,8 +218,10 @@ class Joint:
             values = self.per_velocity(what)
             if not all(math.isfinite(x) and x >= 0.0 for x in values):
                 raise ModelError(f"joint {self.name!r}: {what} must be finite and not negative")
+            if max(values, default=0.0) > LARGEST**3:
+                raise ModelError(f"joint {self.name!r}: {what} must not be beyond {LARGEST**3:g}, got {max(values):g}")
         for lower, upper in zip(self.per_coordinate("lower"), self.per_coordinate("upper"), strict=True):
-            if math.isnan(lower) or math.isnan(upper) or lower > upper:
+            if math.isnan(lower) or math.isnan(upper) or lower > upper or lower > LARGEST or upper < -LARGEST:
                 raise ModelError(f"joint {self.name!r}: the limits {lower} .. {upper} hold no value")
 
     @property
@@ -284,6 +294,10 @@ class MultiBody:
                 if name in seen:
                     raise ModelError(f"the joints form a cycle through body {name!r}; a tree is needed")
                 seen.add(name)
+        for posture, places in self.postures.items():
+            for name, q in places.items():
+                if not (np.abs(np.asarray(q, dtype=float)) <= LARGEST).all():  # no NaN is
+                    raise ModelError(f"posture {posture!r}: {name!r} must be finite, and not beyond {LARGEST:g}")
         self._check_placed()
 
     def _check_placed(self) -> None:
@@ -353,5 +367,5 @@ class DH:
     def __post_init__(self) -> None:
         if self.convention not in ("modified", "standard"):
             raise ModelError(f"a DH convention is 'modified' or 'standard', got {self.convention!r}")
-        if not all(map(math.isfinite, (self.alpha, self.a, self.d, self.theta))):
-            raise ModelError("DH parameters must be finite")
+        if not all(abs(x) <= LARGEST for x in (self.alpha, self.a, self.d, self.theta)):  # no NaN is
+            raise ModelError(f"DH parameters must be finite, and not beyond {LARGEST:g}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from palpate.model.description import ModelError, MultiBody
 from palpate.model.mjcf import load_mjcf
-from palpate.model.urdf import load_urdf, read_xml
+from palpate.model.urdf import load_urdf
+from palpate.model.xml_tree import read_xml
 
 
 def load(path: str | Path, free_base: bool = False, among: Path | None = None, **options: Any) -> MultiBody:
@@ -25,10 +28,21 @@ def load(path: str | Path, free_base: bool = False, among: Path | None = None, *
         raise ModelError(f"{path.name} is a xacro file; run `xacro {path.name} > {path.stem}` and load the result")
     if suffix not in (".urdf", ".xml", ".mjcf"):
         raise ModelError(f"{path.name}: the format {suffix!r} is not known; known: .urdf, .xml and .mjcf")
-    if suffix == ".urdf" or read_xml(path).tag == "robot":
-        return load_urdf(path, free_base, among=among, **options)
-    if free_base:
-        raise ModelError(f"{path.name}: free_base is for URDF; in MJCF give the root body a <freejoint/>")
-    if options:
-        raise ModelError(f"{path.name}: {', '.join(options)} is for URDF, and this file is MJCF")
-    return load_mjcf(path, among)
+    with of_file(path):
+        if suffix == ".urdf" or read_xml(path).tag == "robot":
+            return load_urdf(path, free_base, among=among, **options)
+        if free_base:
+            raise ModelError("free_base is for URDF; in MJCF give the root body a <freejoint/>")
+        if options:
+            raise ModelError(f"{', '.join(options)} is for URDF, and this file is MJCF")
+        return load_mjcf(path, among)
+
+
+@contextmanager
+def of_file(path: Path) -> Iterator[None]:
+    """Whatever a file's content leads to, is a ModelError of one line with the file's name."""
+    try:
+        yield
+    except (ValueError, ArithmeticError, OSError, RecursionError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
+        raise ModelError(why if path.name in why else f"{path.name}: {why}") from None

@@ -6,16 +6,20 @@ draws it or touches it.  trimesh does the reading and is imported then.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from palpate.model.description import ModelError
+from palpate.model.xml_tree import check_xml
+from palpate.spatial.placement import LARGEST
 
 MESH_FORMATS = (".stl", ".obj", ".dae", ".ply")
 
@@ -88,7 +92,7 @@ def _package_name(manifest: Path) -> str | None:
     """<name> of a package.xml; None without one that can be read."""
     try:
         return (ET.parse(manifest).getroot().findtext("name") or "").strip()
-    except (OSError, ET.ParseError):
+    except (OSError, ET.ParseError, LookupError, ValueError):  # the last two of an encoding that is not known
         return None
 
 
@@ -103,11 +107,10 @@ def load_mesh(path: str | Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]
         raise ModelError(f"mesh {path} is not there")
     if path.suffix.lower() not in MESH_FORMATS:
         raise ModelError(f"mesh {path}: the format {path.suffix!r} is not known; known: {', '.join(MESH_FORMATS)}")
-    import trimesh
-
     try:
-        scene = trimesh.load_scene(path, process=False)
-        mesh = scene.to_mesh()
+        scene, mesh = _read_alone(path)
+    except ModelError:
+        raise
     except Exception as error:  # a reader's own exceptions are many: name the file for all of them
         if path.suffix.lower() == ".dae" and not _has_collada():
             raise ModelError(f"mesh {path}: reading .dae needs the package pycollada: pip install pycollada") from None
@@ -116,9 +119,33 @@ def load_mesh(path: str | Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]
     faces = np.ascontiguousarray(getattr(mesh, "faces", ()), dtype=np.int64)
     if len(vertices) == 0 or faces.ndim != 2 or len(faces) == 0:
         raise ModelError(f"mesh {path} holds no triangles")
-    if not np.isfinite(vertices).all():
-        raise ModelError(f"mesh {path} holds vertices that are not finite")
-    return vertices * _unit(scene.units), faces
+    vertices = vertices * _unit(scene.units)
+    if not (np.abs(vertices) <= LARGEST).all():  # no NaN is
+        raise ModelError(f"mesh {path} holds vertices that are not finite, or beyond {LARGEST:g} m")
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise ModelError(f"mesh {path} holds triangles of vertices that it does not have")
+    return vertices, faces
+
+
+def _read_alone(path: Path) -> tuple[Any, Any]:
+    """Scene and mesh of one file: materials and pictures that it names are not wanted, and no other file is opened."""
+    import trimesh
+
+    data, log = path.read_bytes(), trimesh.util.log
+    if path.suffix.lower() == ".dae":
+        check_xml(data, path.name)  # pycollada takes zipped files as well, and whatever parser is installed
+    silent, log.disabled = log.disabled, True  # a picture that is not there would be a traceback on the terminal
+    try:
+        scene = trimesh.load_scene(
+            io.BytesIO(data),
+            file_type=path.suffix.lower()[1:],
+            resolver=trimesh.resolvers.ZipResolver({}),
+            process=False,
+            skip_materials=True,
+        )
+        return scene, scene.to_mesh()
+    finally:
+        log.disabled = silent
 
 
 def _unit(units: str | None) -> float:

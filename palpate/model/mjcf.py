@@ -18,8 +18,9 @@ import numpy as np
 from palpate.conventions import GRAVITY
 from palpate.model.description import WORLD_NAME, Body, Joint, ModelError, MultiBody, Step, warn
 from palpate.model.shapes import Material, Shape
-from palpate.model.urdf import read_xml, unused
-from palpate.spatial.placement import IDENTITY, Rotation, Transform
+from palpate.model.urdf import unused
+from palpate.model.xml_tree import read_xml
+from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform
 
 DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's colour of a geom that states none; its material's counts then
 
@@ -43,15 +44,22 @@ def load_mjcf(source: str | Path, among: Path | None = None) -> MultiBody:
         raise ModelError(f"{source} is not a file")
     if among is not None:
         _check_named_files(Path(source).resolve(), among.resolve())
+    doubts: list[str] = []  # which MuJoCo would write to a file in the current folder
+    listener = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(doubts.append)
     try:
         m = mujoco.MjModel.from_xml_string(source) if is_text else mujoco.MjModel.from_xml_path(str(source))
     except ValueError as error:
         raise ModelError(f"{where}: {' '.join(str(error).split())}") from None
-    reader = _Reader(m, mujoco)
+    finally:
+        mujoco.set_mju_user_warning(listener)
     try:
+        reader = _Reader(m, mujoco)
         multibody = reader.multibody()
     except ValueError as error:
         raise ModelError(f"{where}: {error}") from None
+    if doubts:
+        warn(f"{where}: MuJoCo says: {' '.join(doubts[0].split())}")
     if reader.left_out:
         warn(f"{where}: left out {', '.join(reader.left_out)}")
     return multibody
@@ -91,6 +99,10 @@ class _Reader:
 
     def __init__(self, m: Any, mujoco: Any) -> None:
         self.m, self.mujoco = m, mujoco
+        lengths = ("body_pos", "body_ipos", "jnt_pos", "geom_pos", "mesh_pos", "qpos0", "key_qpos")
+        for what, most in {**dict.fromkeys(lengths, LARGEST), "body_inertia": LARGEST**3}.items():
+            if not (np.abs(getattr(m, what)) <= most).all():  # before it is calculated with; no NaN is
+                raise ModelError(f"{what} of the compiled model must be finite, and not beyond {most:g}")
         self.left_out = list(_counted(m))
         taken: dict[str, None] = {WORLD_NAME: None}
         for i in range(1, m.nbody):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3, vector3
+from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform, Vector3, vector3
 
 # kind -> names of its sizes [m]
 SHAPE_KINDS: dict[str, tuple[str, ...]] = {
@@ -33,7 +33,7 @@ class Material:
 
     def __post_init__(self) -> None:
         sliding = self.friction if self.friction_sliding is None else self.friction_sliding
-        if not (math.isfinite(self.friction) and 0.0 <= sliding <= self.friction):
+        if not (0.0 <= sliding <= self.friction <= LARGEST):
             raise ValueError(
                 f"material {self.name!r}: friction needs 0 <= sliding <= static, got {sliding}, {self.friction}"
             )
@@ -72,6 +72,10 @@ class Shape:
             raise ValueError(
                 f"the sizes of a {self.kind} must be {'positive' if positive else 'finite, not zero'}, got {size}"
             )
+        if not all(1.0 / LARGEST <= abs(x) <= LARGEST for x in size):
+            raise ValueError(f"the sizes of a {self.kind} must be {1.0 / LARGEST:g} .. {LARGEST:g} m, got {size}")
+        if self.color is not None and not all(map(math.isfinite, self.color)):
+            raise ValueError(f"a color is four finite numbers, got {self.color}")
         if self.role not in ("both", "visual", "collision"):
             raise ValueError(f"a shape's role is both, visual or collision, got {self.role!r}")
         if (self.kind == "mesh") != (self.mesh is not None):

@@ -1,4 +1,4 @@
-"""URDF -> MultiBody, on the standard library's XML parser.  Every complaint is one line that begins "file:line:".
+"""URDF -> MultiBody.  Every complaint is one line that begins "file:line:".
 
 Link frames are URDF's own: a link's frame is that of the joint that carries it.  Visual and collision elements become
 shapes of these roles; <gazebo>, <transmission>, <sensor> and other extensions are left alone.
@@ -7,76 +7,31 @@ shapes of these roles; <gazebo>, <transmission>, <sensor> and other extensions a
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Container, Sequence
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
 
 import numpy as np
 
 from palpate.model.description import WORLD_NAME, Body, Joint, Mimic, ModelError, MultiBody, inertia_problem, warn
 from palpate.model.meshes import MissingMesh, find_mesh
 from palpate.model.shapes import Shape
-from palpate.spatial.placement import IDENTITY, Rotation, Transform
+from palpate.model.xml_tree import Node, read_xml
+from palpate.spatial.placement import IDENTITY, LARGEST, Rotation, Transform
 
 # URDF's joint types -> ours
 KINDS = {"fixed": "fixed", "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic",
          "planar": "planar", "floating": "free"}  # fmt: skip
 LIMITED = ("revolute", "prismatic")  # the types that must state lower and upper
+FEW = 3  # names in a warning
 X_AXIS = (1.0, 0.0, 0.0)  # URDF's default
+# What `float` takes beside this (1_000, NaN, digits of other scripts) is no number in other readers of URDF.
+NUMBER = re.compile(r"[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|inf|INF|infinity)")
 
 Color = tuple[float, float, float, float]
-
-
-@dataclass
-class Node:
-    """One XML element and the line it begins on."""
-
-    tag: str
-    attributes: dict[str, str]
-    line: int
-    children: list[Node] = field(default_factory=list)
-
-    def all(self, tag: str) -> list[Node]:
-        return [child for child in self.children if child.tag == tag]
-
-    def find(self, tag: str) -> Node | None:
-        return next(iter(self.all(tag)), None)
-
-    def walk(self) -> Iterator[Node]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
-
-
-def read_xml(path: Path) -> Node:
-    """The root element of a file; malformed XML is a ModelError with its line."""
-    top = Node("", {}, 0)
-    open_nodes = [top]
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        node = Node(tag, attributes, parser.CurrentLineNumber)
-        open_nodes[-1].children.append(node)
-        open_nodes.append(node)
-
-    def entity(name: str, *_: object) -> None:  # a few of them, each made of the one before, would fill the memory
-        raise ModelError(
-            f"{path.name}:{parser.CurrentLineNumber}: the entity {name!r} is declared; write what it means"
-        )
-
-    parser = expat.ParserCreate()
-    parser.EntityDeclHandler = entity
-    parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: open_nodes.pop()
-    try:
-        parser.Parse(path.read_bytes(), True)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from None
-    except expat.ExpatError as error:
-        raise ModelError(f"{path.name}:{error.lineno}: malformed XML: {expat.ErrorString(error.code)}") from None
-    return top.children[0]
 
 
 def load_urdf(
@@ -106,7 +61,9 @@ def load_urdf(
         links, (first, *_) = ", ".join(reader.unphysical), reader.unphysical.values()
         warn(f"{reader.path.name}: no mass distribution has the inertia of {links}; in the first, {first}")
     if reader.missing:
-        warn(f"{reader.path.name}: left out meshes that are not there: {', '.join(reader.missing)}")
+        one = "a mesh that is" if len(reader.missing) == 1 else f"{len(reader.missing)} meshes that are"
+        felt = f"; there nothing touches {_some(reader.untouched)}" if reader.untouched else ""
+        warn(f"{reader.path.name}: left out {one} not there: {_some(reader.missing)}{felt}")
     return multibody
 
 
@@ -120,7 +77,8 @@ class _Reader:
         self.skip_missing_meshes, self.mimic = skip_missing_meshes, mimic
         self.robot = read_xml(path)
         self.unphysical: dict[str, str] = {}  # link -> what is wrong with its inertia
-        self.missing: list[str] = []  # mesh files
+        self.missing: dict[str, None] = {}  # mesh files
+        self.untouched: dict[str, None] = {}  # links that such a file was the collision shape of
         self.meshes: dict[str, Path] = {}  # found already
 
     def fail(self, node: Node, message: str) -> ModelError:
@@ -140,16 +98,23 @@ class _Reader:
         text = self.text(node, attribute)
         if "${" in text or "$(" in text:
             raise self.fail(node, f"{attribute}={text!r} is a xacro expression; run xacro on the file first")
-        try:
-            values = [float(word) for word in text.split()]
-        except ValueError:
-            values = []
-        if len(values) != count or any(map(math.isnan, values)):
+        words = text.split()
+        if len(words) != count or not all(map(NUMBER.fullmatch, words)):
             raise self.fail(node, f"<{node.tag}> {attribute}={text!r} is not {count} number{'s' * (count > 1)}")
+        values = [float(word) for word in words]
+        if max(map(abs, values)) > LARGEST**3:
+            raise self.fail(node, f"<{node.tag}> {attribute}={text!r} is beyond {LARGEST**3:g}")
         return values
 
     def number(self, node: Node, attribute: str, default: float | None = None) -> float:
         return self.numbers(node, attribute, 1, None if default is None else [default])[0]
+
+    def limit(self, node: Node, attribute: str, default: float) -> float:
+        """A number that may be infinite: some files write the largest that there is for a joint without limits."""
+        word = node.attributes.get(attribute, "").strip()
+        if NUMBER.fullmatch(word) and abs(float(word)) > LARGEST**3:
+            return math.copysign(math.inf, float(word))
+        return self.number(node, attribute, default)
 
     def origin(self, node: Node) -> Transform:
         origin = node.find("origin")
@@ -239,10 +204,10 @@ class _Reader:
             hint = '; type="continuous" has none' if kind == "revolute" else ""
             raise self.fail(node, f"joint {name!r} is {kind} and needs a <limit>{hint}")
         if limit:
-            options["velocity_limit"] = self.number(limit, "velocity", math.inf)
-            options["effort_limit"] = self.number(limit, "effort", math.inf)
+            options["velocity_limit"] = self.limit(limit, "velocity", math.inf)
+            options["effort_limit"] = self.limit(limit, "effort", math.inf)
             if kind in LIMITED:
-                options |= {"lower": self.number(limit, "lower", 0.0), "upper": self.number(limit, "upper", 0.0)}
+                options |= {"lower": self.limit(limit, "lower", 0.0), "upper": self.limit(limit, "upper", 0.0)}
         if losses:
             options["damping"] = self.number(losses, "damping", 0.0)
             options["friction"] = self.number(losses, "friction", 0.0)
@@ -292,6 +257,8 @@ class _Reader:
                 size = self.numbers(form, "scale", 3, (1, 1, 1))
                 mesh = self.mesh(link, form)
                 if mesh is None:
+                    if role == "collision":
+                        self.untouched[link] = None
                     return None
             case _:
                 raise self.fail(form, f"link {link!r}: unknown geometry <{form.tag}>")
@@ -312,8 +279,10 @@ class _Reader:
             except ModelError as error:
                 if not (self.skip_missing_meshes and isinstance(error, MissingMesh)):
                     raise self.fail(node, f"link {link!r}: {error}") from None
-                self.missing.append(filename)
+                self.missing[filename] = None
                 return None
+            except OSError as error:  # a name that no file system takes
+                raise self.fail(node, f"link {link!r}: mesh {filename[:80]!r}: {error.strerror}") from None
         return self.meshes[filename]
 
     def colors(self) -> dict[str, Color]:
@@ -331,6 +300,12 @@ class _Reader:
             return None
         red, green, blue, opacity = self.numbers(node, "rgba", 4)
         return (red, green, blue, opacity)
+
+
+def _some(names: Collection[str]) -> str:
+    """The first few of many names."""
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(itertools.islice(names, FEW)) + more
 
 
 def unused(name: str, taken: Container[str]) -> str:

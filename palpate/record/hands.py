@@ -19,6 +19,7 @@ import numpy as np
 from palpate.frame import FOLLOW, FRICTION, GRAVITY, HAND, HANDS, MODE, PLACE, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
+from palpate.whole_files import written_whole
 
 MESSAGE = Layout(HAND)
 OTHERS = tuple(field for field in HAND if field.name not in ("sent_ns", "hand", "body"))
@@ -107,7 +108,7 @@ def columns() -> list[str]:
 
 def write_hands(path: str | Path, hands: Hands) -> int:
     """As CSV that `read_hands` reads back to the last bit; returns how many rows it has."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    with written_whole(path) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns())
         if hands.also:

@@ -25,6 +25,7 @@ from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
+from palpate.whole_files import write_whole
 
 if TYPE_CHECKING:
     from palpate.haptics.reach import Reach
@@ -206,7 +207,7 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
     with Ending(seconds) as ending, Recording(file) as recording, Folder("meshes") as folder:
         meshes = [folder / f"{number}.mesh" for number in range(len(recording.meshes))]
         for path, mesh in zip(meshes, recording.meshes, strict=True):
-            path.write_bytes(mesh)
+            write_whole(path, mesh)
         layout = shown_layout(recording)
         frames = Ring.create(256, layout.words)
         hands, events = Ring.create(16, Layout(HAND).words), Ring.create(64, Layout(EVENT).words)

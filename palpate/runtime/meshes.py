@@ -14,6 +14,7 @@ from palpate.model.meshes import load_mesh
 from palpate.model.model import Model
 from palpate.model.shapes import Shape
 from palpate.runtime.folders import Folder
+from palpate.whole_files import written_whole
 
 
 def mesh_key(shape: Shape) -> tuple[str, tuple[float, ...]]:
@@ -58,7 +59,7 @@ def write_meshes(model: Model, folder: Path) -> list[str]:
         if np.prod(scale) < 0.0:  # a mirrored mesh would be inside out
             triangles = triangles[:, ::-1]
         path = folder / f"{number}.mesh"
-        with open(path, "wb") as file:
+        with written_whole(path, "wb") as file:
             file.write(np.array([len(vertices), len(triangles)], dtype="<u4").tobytes())
             file.write((vertices * scale).astype("<f4").tobytes())
             file.write(triangles.astype("<u4").tobytes())

@@ -14,15 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from palpate.model.description import ModelError, ModelWarning
 from palpate.model.load import load
-from palpate.model.meshes import load_mesh
 from palpate.runtime.children import one_line
+from palpate.scenes.robots import scaled_vertices
 
 MOST_BODIES = 500  # matrices over all joints must fit into memory, and be searched; humanoids have about a hundred
-LARGEST_M = 1e4  # of a mesh: nothing that a page can show is larger
 MOST_MEMORY_BYTES, LONGEST_S = 4 * 2**30, 20  # of this process: address space, and of a processor
 
 
@@ -36,19 +33,22 @@ def read(robot: Path, among: Path) -> int:
     for mesh, scale in {(shape.mesh, shape.size) for shape in shapes if shape.mesh is not None}:
         if not mesh.resolve().is_relative_to(among.resolve()):  # our own files are not for whoever sees a page
             raise ModelError(f"mesh {mesh} is not among the files")
-        reach_m = np.abs(load_mesh(mesh)[0] * np.array(scale)).max()
-        if not reach_m <= LARGEST_M:
-            raise ModelError(f"mesh {mesh.name} reaches {reach_m:.3g} m: is it in metres?")
+        scaled_vertices(mesh, scale)
     return len(described.bodies)
 
 
-def main() -> None:
-    """Read what stdin says, within limits."""
+def limit(longest_s: int = LONGEST_S) -> None:
+    """Memory and processor of this process from here on."""
     with suppress(ImportError, ValueError, OSError):  # where there are none, or lower ones
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY_BYTES, MOST_MEMORY_BYTES))
-        resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_S, LONGEST_S))
+        resource.setrlimit(resource.RLIMIT_CPU, (longest_s, longest_s))
+
+
+def main() -> None:
+    """Read what stdin says, within limits."""
+    limit()
     warnings.simplefilter("ignore", ModelWarning)
     orders = json.loads(sys.stdin.readline())
     answer: dict[str, Any]

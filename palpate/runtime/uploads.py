@@ -36,6 +36,8 @@ def unpack_robot(files: Any, folder: Path) -> Path:
             (folder / path).write_bytes(content)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
             raise ValueError(f"{str(path)!r} is a file and a folder") from None
+        except OSError as error:
+            raise ValueError(f"{str(path)!r} cannot be kept here: {error.strerror}") from None
     (folder / ALL_HERE).touch()
     best = min(robots, key=lambda path: (path.suffix.lower() != ".urdf", len(path.parts), str(path)))
     return folder / best

@@ -12,7 +12,7 @@ from palpate.control.plan import Plan, PlanError, line, tool_path
 from palpate.dynamics.facade import inverse_dynamics
 from palpate.model.description import ModelError, MultiBody
 from palpate.model.library import ball, plane
-from palpate.model.model import Floats, Model
+from palpate.model.model import Floats, Floats2, Model
 from palpate.registry import everything, find
 from palpate.scenes import SCENES
 from palpate.scenes.arm_search import PASS_AT, PASS_M, Task, search, searched
@@ -23,6 +23,7 @@ from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Vector3
 from palpate.world.world import World
 
+LONGEST_LINE_S = 600.0  # a plan has a row for each tick: one that takes days would fill the memory
 LINE_SECONDS, BELOW_LIMIT = 2.0, 0.7  # longer for joints that would be faster than this share of their limits
 STIFFNESS, DAMPING = 2000.0, 60.0  # of the joints that are not the arm's [N m/rad, N m s/rad], implicit
 
@@ -70,12 +71,21 @@ def planned(stage: Stage, model: Model, task: Task, dt: float) -> Plan:
     try:
         make = partial(line, stage.model, stage.arm.tool, tuple(found.start), tuple(found.end), found.R,
                        seed=found.q[0])  # fmt: skip
-        fastest = np.abs(make(dt=0.01, seconds=LINE_SECONDS).v) / stage.model.velocity_limit
-        plan = make(dt=dt, seconds=LINE_SECONDS * max(1.0, fastest.max() / BELOW_LIMIT))
-    except PlanError as error:
+        plan = make(dt=dt, seconds=line_seconds(make(dt=0.01, seconds=LINE_SECONDS).v, stage.model.velocity_limit))
+    except (PlanError, ModelError) as error:
         raise ModelError(f"{model.name}: {error}") from None
     v_at = np.array([stage.model.v_index[name].start for name in stage.arm.joints])
     return Plan(plan.q[:, stage.columns], plan.v[:, v_at], plan.a[:, v_at])
+
+
+def line_seconds(v: Floats2, limit: Floats) -> float:
+    """How long a line takes whose velocities are v (n, nv) in LINE_SECONDS; within `limit` (nv,)."""
+    with np.errstate(divide="ignore", over="ignore"):
+        share = np.divide(np.abs(v), limit, out=np.zeros_like(v), where=v != 0.0).max()
+    seconds = LINE_SECONDS * max(1.0, float(share) / BELOW_LIMIT)
+    if not seconds <= LONGEST_LINE_S:
+        raise ModelError(f"its velocity limits are so low that a line would take {seconds:.3g} s")
+    return seconds
 
 
 def put(world: World, arm: Arm, q_arm: Floats) -> None:

@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from palpate.dynamics.facade import forward_kinematics
+from palpate.dynamics.facade import forward_kinematics, inverse_dynamics, mass_matrix
 from palpate.model.compile import compile
 from palpate.model.description import Joint, ModelError, ModelWarning, MultiBody
 from palpate.model.library import hrp2, human, puma560
-from palpate.model.load import load
+from palpate.model.load import load, of_file
 from palpate.model.meshes import load_mesh
-from palpate.model.model import Floats, Model
+from palpate.model.model import Floats, Floats2, Model
 from palpate.model.shapes import Shape
 from palpate.spatial.placement import IDENTITY, Rotation, Transform
 
@@ -32,6 +32,8 @@ PACKAGE = "example-robot-data"
 SUFFIXES = (".urdf", ".xml", ".mjcf")
 LIBRARY: dict[str, Callable[[], MultiBody]] = {"puma560": puma560, "hrp2": hrp2, "human": human}
 MOST_JOINTS = 7  # of an arm: what follows is a hand
+LARGEST_M = 1e4  # of a robot, and of each of its meshes: nothing that a page can show is larger
+ROUNDING = 1e-12  # of a mass matrix whose diagonal is 1
 ALL_HERE = ".palpate-all-here"  # an empty file in a folder that holds all there is of a robot that was sent
 
 
@@ -88,14 +90,37 @@ def load_robot(name: str) -> MultiBody:
     if name in LIBRARY:
         return LIBRARY[name]()
     path = find_robot(name)
+    among = _all_here(path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # of inertias, as most files in daily use give
+        # of inertias, as most files in daily use give; what was sent is its sender's affair
+        warnings.filterwarnings("ignore", "" if among else "(?!.*not there)", ModelWarning)
         options: dict[str, Any] = {"mimic": False, "skip_missing_meshes": True}
-        robot = load(path, among=_all_here(path), **(options if path.suffix.lower() == ".urdf" else {}))
-    return replace(robot, bodies=tuple(
-        replace(body, shapes=tuple(part for shape in body.shapes for part in _affordable(shape)))
-        for body in robot.bodies
-    ))  # fmt: skip
+        robot = load(path, among=among, **(options if path.suffix.lower() == ".urdf" else {}))
+    with of_file(path):
+        _check_start(robot)
+        return replace(robot, bodies=tuple(
+            replace(body, shapes=tuple(part for shape in body.shapes for part in _affordable(shape)))
+            for body in robot.bodies
+        ))  # fmt: skip
+
+
+def _check_start(robot: MultiBody) -> None:
+    """A ModelError unless it can be calculated with where it starts: nothing far away, no inertia lost in rounding."""
+    model = compile(robot)
+    q, still = start_of(model), np.zeros(model.nv)
+    poses = forward_kinematics(model, q)
+    coms = {body.name: body.com for body in robot.bodies}
+    for name, X in zip(model.body_names, poses, strict=True):
+        far_m = float(np.abs([X[:3, 3], X[:3, :3] @ coms.get(name, (0.0, 0.0, 0.0)) + X[:3, 3]]).max())
+        if not far_m <= LARGEST_M:
+            raise ModelError(f"body {name!r} is {far_m:.3g} m away; is it in metres?")
+    H = mass_matrix(model, q)
+    size = np.sqrt(np.diag(H))
+    unlike = H / np.outer(size, size)
+    held = inverse_dynamics(model, q, still, still)
+    # robots in daily use come down to rounding, where two joints turn a point mass about one axis: springs hold them
+    if not np.isfinite([*unlike.ravel(), *held]).all() or (len(H) and np.linalg.eigvalsh(unlike)[0] < -ROUNDING):
+        raise ModelError("its masses and lengths are too unlike: what a joint moves is lost in rounding")
 
 
 def _all_here(path: Path) -> Path | None:
@@ -114,14 +139,23 @@ def _affordable(shape: Shape) -> list[Shape]:
     return [touched] if shape.role == "collision" else [replace(shape, role="visual"), touched]
 
 
+def scaled_vertices(mesh: Path, scale: tuple[float, ...]) -> Floats2:
+    """Vertices (n, 3) of a mesh [m]; a ModelError if it is larger than anything that can be shown."""
+    vertices: Floats2 = load_mesh(mesh)[0] * np.array(scale)
+    reach_m = np.abs(vertices).max()
+    if reach_m > LARGEST_M:
+        raise ModelError(f"mesh {mesh.name} reaches {reach_m:.3g} m: is it in metres?")
+    return vertices
+
+
 @cache
 def capsule_around(mesh: Path, scale: tuple[float, ...]) -> tuple[tuple[float, float], Transform]:
     """((radius, length) [m], place) of the smallest of a few capsules that hold all vertices of a mesh.
 
     Tried are the axes of the file and the principal ones of its vertices, each through the middle of their box.
     """
-    vertices = load_mesh(mesh)[0] * np.array(scale)
-    principal = np.linalg.eigh(np.cov(vertices.T))[1].T
+    vertices = scaled_vertices(mesh, scale)
+    principal = np.linalg.eigh(np.cov(vertices.T, ddof=0))[1].T
     best, found = np.inf, ((1e-3, 0.0), IDENTITY)
     for axis in (*np.eye(3), *principal):
         R = Rotation.between((0, 0, 1), tuple(axis / np.linalg.norm(axis)))

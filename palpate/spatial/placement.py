@@ -18,6 +18,10 @@ Vector3 = tuple[float, float, float]
 # A quaternion or matrix read from a file carries a few digits; beyond this it is a mistake, not rounding.
 UNIT_TOLERANCE = 1e-3
 
+# Of a length, a mass or their inverses, in SI units.  The dynamics multiply a few of them (m r^2 is at most 1e72, and
+# solving with it forms products of four such): beyond this the result is infinite or zero in double precision.
+LARGEST = 1e24
+
 
 def vector3(value: ArrayLike, what: str) -> Vector3:
     """Three finite floats, or a ValueError that names `what`."""
@@ -27,9 +31,17 @@ def vector3(value: ArrayLike, what: str) -> Vector3:
     return (float(array[0]), float(array[1]), float(array[2]))
 
 
+def point3(value: ArrayLike, what: str) -> Vector3:
+    """Three floats, none beyond LARGEST, or a ValueError that names `what`."""
+    point = vector3(value, what)
+    if max(map(abs, point)) > LARGEST:
+        raise ValueError(f"{what} must not be beyond {LARGEST:g}, got {list(point)}")
+    return point
+
+
 def unit3(value: ArrayLike, what: str) -> Vector3:
     """A direction of any length but zero, normalised."""
-    x, y, z = vector3(value, what)
+    x, y, z = point3(value, what)
     length = math.sqrt(x * x + y * y + z * z)
     if length < 1e-12:
         raise ValueError(f"{what} must not be zero")
@@ -149,7 +161,7 @@ class Transform:
     p: Vector3 = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "p", vector3(self.p, "a position"))
+        object.__setattr__(self, "p", point3(self.p, "a position"))
         if not isinstance(self.R, Rotation):
             raise ValueError(f"a Transform takes a Rotation, got {type(self.R).__name__}")
 

@@ -278,5 +278,5 @@ def test_dae_without_its_reader_names_the_package(tmp_path, monkeypatch):
 def test_mjcf_without_mujoco_names_the_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     (tmp_path / "t.xml").write_text("<mujoco/>")
-    with pytest.raises(pp.ModelError, match=r"^reading MJCF needs MuJoCo: pip install 'palpate\[mjcf\]'$"):
+    with pytest.raises(pp.ModelError, match=r"^t.xml: reading MJCF needs MuJoCo: pip install 'palpate\[mjcf\]'$"):
         pp.load(tmp_path / "t.xml")

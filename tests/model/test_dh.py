@@ -78,7 +78,7 @@ WRONG = {
     "DH row 1 is modified, but the convention asked for is 'standard'": {"rows": [pp.DH()], "convention": "standard"},
     "DH row 1: a DH convention is 'modified' or 'standard', got 'craig'": {
         "rows": [(0, 0, 0, 0)], "convention": "craig"},
-    "DH row 1: DH parameters must be finite": {"rows": [(0, 0, float("nan"), 0)]},
+    "DH row 1: DH parameters must be finite, and not beyond 1e+24": {"rows": [(0, 0, float("nan"), 0)]},
     "DH row 1: a joint is 'revolute' or 'prismatic', got 'free'": {"rows": [(0, 0, 0, 0)], "kinds": "free"},
     "the DH table has 1 rows but kinds has 2 values": {"rows": [(0, 0, 0, 0)], "kinds": ["revolute", "revolute"]},
     "the DH table has 1 rows but 0 bodies were given": {"rows": [(0, 0, 0, 0)], "bodies": []},

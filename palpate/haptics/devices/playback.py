@@ -39,6 +39,7 @@ from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.quaternions import quaternion_exp, quaternion_product, rotation_between
 from palpate.spatial.vectors import add_scaled, get3, get4, scale, sub
+from palpate.whole_files import written_whole
 
 POSE = ("x", "y", "z")
 TURN = ("qw", "qx", "qy", "qz")
@@ -127,7 +128,7 @@ def read_recording(path: str | Path) -> HandRecording:
 
 def write_recording(path: str | Path, recording: HandRecording) -> None:
     """As a CSV file that `read_recording` reads back to the last bit, but for the length of quaternions."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    with written_whole(path) as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for t, p, q, b in zip(
