@@ -217,7 +217,7 @@ class Export:
         )
         with console.status("exporting ...") as status:
             rows = export(self.file, out, self.format, self.everything,
-                          lambda part: status.update(f"exporting ... {100 * part:.0f} %"))  # fmt: skip
+                          lambda part: status.update(f"exporting ... {100 * part:.0f} %"), note=say)  # fmt: skip
         say(f"{rows} {'points' if self.format == 'trajectory' else 'rows'} in {out}")
         return 0
 

@@ -30,21 +30,26 @@ class Point(NamedTuple):
 
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[TextIO]:
-    """A text file to write; it takes its place when all is written, and what was there before stays if that fails."""
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Where to write a file; it takes its place when all is written, and what was there before stays if that fails."""
     path = Path(path)
     if path.exists() and not path.is_file():  # a pipe or a terminal: there is nothing to lose, and nothing to replace
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield path
         return
     path = path.resolve()  # what a link points to is replaced, not the link
     part = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}.part")  # in the same folder: replacing is one step
     try:
-        with open(part, "w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield part
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def written_whole(path: str | Path) -> Iterator[TextIO]:
+    """The same, as a text file that is open; halves of characters, which no file can hold, become their numbers."""
+    with whole_file(path) as part, open(part, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+        yield file
 
 
 def write_joint_trajectory(path: str | Path, names: Sequence[str], points: Iterable[Point], style: str = "json") -> int:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from palpate.control.joint_trajectory import written_whole
 from palpate.haptics.devices.port import (
     BUTTONS,
     DT_S,
@@ -127,7 +128,7 @@ def read_recording(path: str | Path) -> HandRecording:
 
 def write_recording(path: str | Path, recording: HandRecording) -> None:
     """As a CSV file that `read_recording` reads back to the last bit, but for the length of quaternions."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    with written_whole(path) as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for t, p, q, b in zip(
