@@ -27,5 +27,7 @@ def write_row(file: TextIO, cells: Iterable[object]) -> None:
     """A row that stays one: csv does not quote a carriage return by itself, and readers end the row there."""
     row = list(cells)
     returns = any(isinstance(cell, str) and "\r" in cell for cell in row)
-    quoting = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    csv.writer(file, lineterminator="\n", quoting=quoting).writerow(row)
+    if returns:
+        csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC).writerow(row)
+    else:
+        csv.writer(file, lineterminator="\n").writerow(row)

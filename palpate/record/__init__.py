@@ -1,7 +1,7 @@
 """Recordings: MCAP files that hold every frame of a session, and what can be done with them.
 
     writer.py    frames, hands, events and marks -> file, chunk by chunk
-    reader.py    file, finished or crashed -> the same
+    reader.py    file, finished or crashed -> the same;  scene_file.py  what it says of its scene, checked
     recover.py   crashed file -> proper file
     export.py    file -> CSV, Parquet, joint trajectory, marks;  labels.py  what each number is called
     hands.py     file -> what the hands did, tick by tick (runtime/again.py plays them)

@@ -29,6 +29,7 @@ from palpate.record.reader import Recording
 from palpate.record.writer import utc
 
 FORMATS = ("csv", "parquet", "trajectory", "hand", "hands", "marks")
+DEVICE = ("device_position", "device_quaternion", "device_buttons")  # fields of a frame, if there is a device
 Progress = Callable[[float], None]  # told how much is done, 0 to 1
 Note = Callable[[str], None]  # told what is not in the file, and why
 
@@ -61,7 +62,7 @@ def _export(
         return _csv(recording, out, everything, progress)
     if format == "parquet":
         return _parquet(recording, out, everything, progress)
-    if format == "hands" or (format == "hand" and not recording.layout.length.get("device_position")):
+    if format == "hands" or (format == "hand" and not all(map(recording.layout.length.get, DEVICE))):
         return write_hands(out, hands_of(recording))
     if format == "hand":
         return _hand(recording, out, progress)

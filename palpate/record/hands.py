@@ -43,7 +43,7 @@ class Hands(NamedTuple):
 def hands_of(recording: Recording) -> Hands:
     """The hands of a recording's last run; RecordError if they are not all there."""
     layout, at, messages = recording.layout, recording.layout.offset, recording.hands
-    if not len(messages) or layout.shape.get("hand_body") != (HANDS,):
+    if not len(messages) or any(layout.shape.get(name) != (HANDS,) for name in ("hand_body", "hand_age_s")):
         raise RecordError(f"{recording.path} holds no hands: neither a device nor the page's pointer took part")
     words, moving = _last_run(recording)
     by_time = {(int(m[MESSAGE.offset["hand"]]), int(m[MESSAGE.offset["sent_ns"]])): m for m in messages}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import Any, NamedTuple
 
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field, Layout
@@ -45,15 +46,13 @@ def axes_of(layout: Layout, hello: dict[str, Any]) -> list[Axis]:
     told = hello.get("axes")
     if told is None:  # before there were free bodies in a scene
         return [Axis(name, i, i) for i, name in enumerate(joints)] if len(joints) == nq == nv else []
-    if all("v_index" in axis for axis in told):
-        return [Axis(axis["name"], axis["index"], axis["v_index"]) for axis in told]
-    # before v_index: what lies between axes is free bodies, each with 7 coordinates and 6 velocities
-    inner = {axis["index"] for axis in told}
-    others = [i for i in range(nq) if i not in inner]
-    if len(others) != 7 * (nq - nv):
-        return []
-    return [Axis(axis["name"], axis["index"], axis["index"] - sum(i < axis["index"] for i in others) // 7)
-            for axis in told]  # fmt: skip
+    if any("v_index" not in axis for axis in told):  # between axes are free bodies, of 7 coordinates and 6 velocities
+        others = sorted(set(range(nq)) - {axis["index"] for axis in told})
+        if len(others) != 7 * (nq - nv):
+            return []
+        told = [axis | {"v_index": axis["index"] - bisect(others, axis["index"]) // 7} for axis in told]
+    axes = [Axis(axis["name"], axis["index"], axis["v_index"]) for axis in told]
+    return axes if all(axis.q < nq and 0 <= axis.v < nv for axis in axes) else []
 
 
 def columns(layout: Layout, hello: dict[str, Any], everything: bool = False) -> list[Column]:

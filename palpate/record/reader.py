@@ -28,6 +28,7 @@ from palpate.record.container import (
     scan,
     unsqueezed,
 )
+from palpate.record.scene_file import read_scene
 from palpate.record.wire import FrameCodec
 from palpate.record.writer import END, EVENTS, FORMAT, FRAMES, HANDS, MARKS, MESH_FILE, SCENE_FILE, START, layout_of
 from palpate.scenes.task import Trial, trials_of
@@ -71,7 +72,8 @@ class Recording:
         self.finished = self._contents.finished
         self.metadata = self._contents.metadata.get(START, {})
         self.hello = _scene(self._contents, path)
-        self.layout = layout_of(self.hello)
+        with self._named():
+            self.layout = layout_of(self.hello)
         self._codec = FrameCodec(self.layout)
         lost = self._contents.metadata.get(END, {}).get("lost", "")
         self.lost = int(lost) if lost.isdecimal() else None
@@ -158,9 +160,18 @@ class Recording:
                 records = raw.reshape(len(which), size)
             else:
                 records = raw[found.start[which, None] + np.arange(size)]
-            words[which] = codec.decode(records[:, MESSAGE.itemsize :])
+            with self._named():
+                words[which] = codec.decode(records[:, MESSAGE.itemsize :])
         words.flags.writeable = False
         return Frames(words, found.log_ns)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """What is wrong is told with the name of the file."""
+        try:
+            yield
+        except RecordError as error:
+            raise RecordError(f"{self.path}: {error}") from None
 
     def _damaged(self, place: int) -> str:
         return f"{self.path} is damaged at byte {self._contents.chunk_at[place]}; `palpate recover` saves the rest"
@@ -337,8 +348,4 @@ def _scene(found: Contents, path: str | Path) -> dict[str, Any]:
     if (other := found.metadata[START].get("format")) not in READS:
         raise RecordError(f"{path} has format {other} of palpate {found.metadata[START].get('palpate')}; "
                           f"this version reads {' and '.join(READS)}")  # fmt: skip
-    try:
-        hello: dict[str, Any] = json.loads(found.attachments[SCENE_FILE].data)
-        return dict(hello)
-    except (ValueError, TypeError):
-        raise RecordError(f"{path} is damaged: its scene description cannot be read") from None
+    return read_scene(found.attachments[SCENE_FILE].data, path)
