@@ -13,20 +13,31 @@ from typing import Annotated, Literal
 
 import tyro
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from palpate import __version__
+from palpate.printable import printable
 from palpate.registry import Registry, everything
 
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False, emoji=False)  # names may hold brackets and colons
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
 BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record"]
 
 
 def say(text: str) -> None:
-    """Plain text as it is: names of files may hold brackets, and lines are the terminal's to break."""
-    console.print(text, markup=False, soft_wrap=True)
+    """One line of plain text, whatever names are in it; lines are the terminal's to break."""
+    console.print(printable(text), soft_wrap=True)
+
+
+def say_marked(mark: str, style: str, text: str) -> None:
+    """The same, after a word in colour."""
+    console.print(Text(mark, style=style) + Text(printable(text), style="default"), soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """One line on stderr."""
+    print(f"palpate: {printable(text)}", file=sys.stderr)
 
 
 @dataclass
@@ -42,8 +53,8 @@ class Doctor:
         if self.warm:
             warm_up(console)
         for finding in examine():
-            console.print(f"[{'green' if finding.ok else 'yellow'}]{'ok  ' if finding.ok else 'note'}[/] "
-                          f"{finding.name}: {finding.text}", soft_wrap=True)  # fmt: skip
+            mark, style = ("ok  ", "green") if finding.ok else ("note", "yellow")
+            say_marked(mark, style, f" {finding.name}: {finding.text}")
         return 0
 
 
@@ -254,12 +265,11 @@ class Run:
         out = self.out or Path("out") / self.experiment
         report = run(self.experiment, out, say, **dict(map(_option, self.set)))
         for claim in report.claims:
-            mark = "[green]holds[/]" if claim.passed else "[red]FAILS[/]"
+            mark, style = ("holds", "green") if claim.passed else ("FAILS", "red")
             low = "" if claim.low is None else f"{claim.low:g} <= "
             high = "" if claim.high is None else f" <= {claim.high:g}"
-            console.print(f"{mark}  {claim.name}: {low}{claim.value:.4g}{high} {claim.unit}".rstrip(), soft_wrap=True)
-        console.print(f"{sum(c.passed for c in report.claims)} of {len(report.claims)} claims hold; "
-                      f"report and figures in {out}", soft_wrap=True)  # fmt: skip
+            say_marked(mark, style, f"  {claim.name}: {low}{claim.value:.4g}{high} {claim.unit}".rstrip())
+        say(f"{sum(c.passed for c in report.claims)} of {len(report.claims)} claims hold; report and figures in {out}")
         return 0 if report.passed else 1
 
 
@@ -311,7 +321,7 @@ def _list(registry: Registry, group: str) -> int:
     known = everything(registry, group)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, (_, line) in sorted(known.items()):
-        table.add_row(f"[bold]{name}[/]", escape(line))
+        table.add_row(Text(printable(name), style="bold"), "\n".join(map(printable, line.split("\n"))))
     console.print(table)
     return 0
 
@@ -338,6 +348,8 @@ Command = (
 def main(arguments: list[str] | None = None) -> int:
     """Entry point of the `palpate` command; errors are one line on stderr, exit 2 for a wrong call."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr is: a terminal may know fewer characters
     if arguments in (["--version"], ["-V"]):
         print(f"palpate {__version__}")
         return 0
@@ -348,12 +360,12 @@ def main(arguments: list[str] | None = None) -> int:
                                description="Touch a simulation: push, pull and feel articulated bodies.")  # fmt: skip
     except SystemExit as stop:
         if stop.code:
-            print(f"palpate: {_one_line(complaint.getvalue())}", file=sys.stderr)
+            complain(_one_line(complaint.getvalue()))
         return int(stop.code or 0)
     try:
         return int(command.run())
     except (ValueError, OSError, RuntimeError) as error:
-        print(f"palpate: {error}", file=sys.stderr)
+        complain(str(error))
         return 2
     except KeyboardInterrupt:
         return 130

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from palpate.bench.dynamics import installed
@@ -70,7 +69,7 @@ def _devices() -> Iterator[Finding]:
     yield Finding(True, "devices", ", ".join(everything(DEVICES, "devices")))
     for name in DRIVERS:
         found = availability(name)
-        yield Finding(found.startswith("found"), name, escape(found))
+        yield Finding(found.startswith("found"), name, found)
 
 
 def _scheduling() -> Finding:

@@ -17,6 +17,7 @@ from typing import Any
 
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach import Reach
+from palpate.printable import printable
 from palpate.runtime.live import Ending
 from palpate.runtime.session import Session
 from palpate.scenes.scene import Scene
@@ -69,7 +70,7 @@ def touch(
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)
+    print(printable(text), flush=True)
 
 
 def _is_script() -> bool:
