@@ -31,6 +31,7 @@ from palpate.control.trajectory import Trajectory
 from palpate.dynamics.facade import forward_kinematics
 from palpate.runtime.children import Child, one_line
 from palpate.runtime.lab import Lab
+from palpate.runtime.results import file_name
 from palpate.runtime.uploads import try_robot, unpack_robot
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
@@ -143,7 +144,7 @@ class Desk:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, name)
             write(path, edit.plan if which == "plan" else edit.motion())
-            return {"name": f"{self.session.scene.name}-{name}", "text": path.read_text(encoding="utf-8")}
+            return {"name": f"{file_name(self.session.scene.name)}-{name}", "text": path.read_text(encoding="utf-8")}
 
     def _told(self, trajectory: Trajectory) -> dict[str, Any]:
         """A motion, as far as a page shows it."""
