@@ -124,7 +124,7 @@ def test_commands_print_nothing_of_a_recording_raw(name, tmp_path, printed, caps
     for arguments in (["export", str(path)], ["export", str(path), "--format", "trajectory"], ["recover", str(path)],
                       ["export", str(path), "--format", "hands"], ["export", str(path), "--format", "marks"],
                       ["recover", str(folder / "broken.mcap")], ["export", str(folder / "none.mcap")],
-                      ["export", str(folder)], ["run", name, "--set", name], ["touch", name, "--no-browser"],
+                      ["export", str(folder)], ["run", name, "--set", name],
                       ["touch", "--device", name], ["touch", "--remote", name], [name]):  # fmt: skip
         code = cli.main(arguments)
         told, out = OURS.sub("", printed.getvalue()), capsys.readouterr()
