@@ -13,7 +13,7 @@ from mcap.records import Attachment
 
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
-from palpate.frame import EVENT, HAND, Layout
+from palpate.frame import EVENT, FRAME, HAND, Layout
 from palpate.haptics.devices.scripted import Grasp, Scripted
 from palpate.page.sockets import Hub
 from palpate.record import RecordError
@@ -155,8 +155,9 @@ def played(path, scene):
                                  for n in (layout.words, Layout(HAND).words, Layout(EVENT).words))  # fmt: skip
         player = Player(back, frames, events, clock=lambda: 0.0)
         player.advance(1.0)
-        hub = Hub(back.replay_hello() | {"frame": layout.describe()}, frames, hands, events)
+        hub = Hub(back.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}, frames, hands, events)
         assert json.loads(hub.hello)["mode"] == "replay"
+        assert Layout(FRAME, **json.loads(hub.hello)["sizes"]).words == layout.words
         assert isinstance(back.hello["scene"], str)
 
 
