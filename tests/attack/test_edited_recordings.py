@@ -232,10 +232,11 @@ def test_an_edited_description_is_read_or_refused_in_one_line(original, scene, t
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(8))
-def test_every_place_of_a_description_may_be_edited(original, scene, tmp_path, part):
+@pytest.mark.parametrize("part", range(2))
+def test_places_all_over_a_description_may_be_edited(original, scene, tmp_path, part):
+    """Two in nine of all edits, so that every place meets something else."""
     _, every = cases(original)
-    attack(original, scene, tmp_path, range(part, len(every), 8))
+    attack(original, scene, tmp_path, range(part, len(every), 9))
 
 
 @pytest.mark.parametrize("n", [15, pytest.param(1000, marks=pytest.mark.slow)])

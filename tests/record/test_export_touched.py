@@ -163,10 +163,11 @@ WRITE = """
 import resource, sys
 from palpate.record import RecordError
 from palpate.record.export import export
+from palpate.record.recover import recover
 path, out, format, most = sys.argv[1:]
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(most), int(most)))
 try:
-    export(path, out, format)
+    recover(path, out) if format == "mcap" else export(path, out, format)
 except RecordError as error:
     print(error)
 """
@@ -188,7 +189,15 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path, touched, fo
     assert out.read_text() == "an older one"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="files have no limit here")
+def test_a_recovery_that_finds_no_room_leaves_nothing(tmp_path, touched):
+    out = tmp_path / "out.mcap"
+    done = subprocess.run([sys.executable, "-c", WRITE, str(touched[1]), str(out), "mcap", "9000"], text=True,
+                          capture_output=True, env=os.environ, timeout=300)  # fmt: skip
+    assert done.stdout.startswith(f"{out} cannot be written: "), done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("form", ["csv", "hands", "marks", "trajectory"])
 def test_a_folder_that_is_not_there_is_named(tmp_path, touched, form):
     _, path = touched
