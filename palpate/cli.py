@@ -14,28 +14,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from palpate import __version__
+from palpate.printable import printable
 from palpate.registry import Registry, everything
-from palpate.runtime.ending import BROKEN_PIPE, exit_code
+from palpate.runtime.ending import exit_code
 from palpate.runtime.saying import complain
+from palpate.terminal import console, say, say_marked, warned
 from palpate.whole_files import write_whole
 
-
-class Output(Console):
-    """stdout."""
-
-    def on_broken_pipe(self) -> None:
-        """Whoever read it has left (`palpate scenes | head -1`): nothing to say, and nobody to say it to."""
-        with contextlib.suppress(SystemExit):
-            super().on_broken_pipe()  # puts /dev/null in its place
-        raise SystemExit(BROKEN_PIPE)
-
-
-console = Output(highlight=False)
 # what each numeric option may be, wherever it occurs
 NUMBERS = {
     "seconds": (1e-3, 1e8, "a time from 0.001 to 1e8 s (without it there is no limit)"),
@@ -44,11 +33,6 @@ NUMBERS = {
 }
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
 BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record"]
-
-
-def say(text: str) -> None:
-    """Plain text as it is: names of files may hold brackets, and lines are the terminal's to break."""
-    console.print(text, markup=False, soft_wrap=True)
 
 
 @dataclass
@@ -64,8 +48,8 @@ class Doctor:
         if self.warm:
             warm_up(console)
         for finding in examine():
-            console.print(f"[{'green' if finding.ok else 'yellow'}]{'ok  ' if finding.ok else 'note'}[/] "
-                          f"{finding.name}: {finding.text}", soft_wrap=True)  # fmt: skip
+            mark, style = ("ok  ", "green") if finding.ok else ("note", "yellow")
+            say_marked(mark, style, f" {finding.name}: {finding.text}")
         return 0
 
 
@@ -237,7 +221,7 @@ class Export:
         )
         with console.status("exporting ...") as status:
             rows = export(self.file, out, self.format, self.everything,
-                          lambda part: status.update(f"exporting ... {100 * part:.0f} %"))  # fmt: skip
+                          lambda part: status.update(f"exporting ... {100 * part:.0f} %"), note=say)  # fmt: skip
         say(f"{rows} {'points' if self.format == 'trajectory' else 'rows'} in {out}")
         return 0
 
@@ -274,12 +258,11 @@ class Run:
         out = self.out or Path("out") / self.experiment
         report = run(self.experiment, out, say, **dict(map(_option, self.set)))
         for claim in report.claims:
-            mark = "[green]holds[/]" if claim.passed else "[red]FAILS[/]"
+            mark, style = ("holds", "green") if claim.passed else ("FAILS", "red")
             low = "" if claim.low is None else f"{claim.low:g} <= "
             high = "" if claim.high is None else f" <= {claim.high:g}"
-            console.print(f"{mark}  {claim.name}: {low}{claim.value:.4g}{high} {claim.unit}".rstrip(), soft_wrap=True)
-        console.print(f"{sum(c.passed for c in report.claims)} of {len(report.claims)} claims hold; "
-                      f"report and figures in {out}", soft_wrap=True)  # fmt: skip
+            say_marked(mark, style, f"  {claim.name}: {low}{claim.value:.4g}{high} {claim.unit}".rstrip())
+        say(f"{sum(c.passed for c in report.claims)} of {len(report.claims)} claims hold; report and figures in {out}")
         return 0 if report.passed else 1
 
 
@@ -334,7 +317,7 @@ def _list(registry: Registry, group: str) -> int:
     known = everything(registry, group)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     for name, (_, line) in sorted(known.items()):
-        table.add_row(f"[bold]{name}[/]", escape(line))
+        table.add_row(Text(printable(name), style="bold"), "\n".join(map(printable, line.split("\n"))))
     console.print(table)
     return 0
 
@@ -376,7 +359,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _check_numbers(command)
         with warnings.catch_warnings():
-            warnings.showwarning = _warned
+            warnings.showwarning = warned
             return int(command.run())
     except (ValueError, OSError, RuntimeError) as error:
         complain(str(error))
@@ -391,21 +374,6 @@ def _check_numbers(command: object) -> None:
         value = getattr(command, name, None)
         if value is not None and not low <= value <= high:  # nan is not
             raise ValueError(f"--{name} takes {what}, got {value}")
-
-
-def _warned(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: object = None,
-    line: object = None,
-) -> None:
-    """What is doubtful in a robot's file is one line, as an error would be; other warnings say where they come from."""
-    if category.__name__ == "ModelWarning":
-        complain(str(message))
-    else:
-        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
 
 
 def _one_line(box: str) -> str:

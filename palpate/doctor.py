@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from palpate.bench.dynamics import installed
@@ -70,7 +69,7 @@ def _devices() -> Iterator[Finding]:
     yield Finding(True, "devices", ", ".join(everything(DEVICES, "devices")))
     for name in DRIVERS:
         found = availability(name)
-        yield Finding(found.startswith("found"), name, escape(found))
+        yield Finding(found.startswith("found"), name, found)
 
 
 def _scheduling() -> Finding:
@@ -97,8 +96,8 @@ def _cache() -> Finding:
 
     folder, why = cache_dir(), why_not_elsewhere()
     if folder is None:
-        return Finding(False, "kernels", escape(f"every start compiles, nothing is kept: {why}; name a folder of your "
-                       "own in PALPATE_CACHE_DIR"))  # fmt: skip
+        return Finding(False, "kernels", f"every start compiles, nothing is kept: {why}; name a folder of your "
+                       "own in PALPATE_CACHE_DIR")  # fmt: skip
     files = list(folder.rglob("*.nbc"))
     size = sum(f.stat().st_size for f in files) / 1e6
     hint = "" if files else "; `palpate doctor --warm` compiles them ahead"
@@ -106,7 +105,7 @@ def _cache() -> Finding:
         hint += "; only read, what is missing is not kept"
     if why:
         hint += f"; not elsewhere: {why}"
-    return Finding(bool(files), "kernels", escape(f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}"))
+    return Finding(bool(files), "kernels", f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}")
 
 
 def examine() -> Iterator[Finding]:

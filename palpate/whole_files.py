@@ -19,9 +19,9 @@ class WriteError(OSError):
 
 @contextmanager
 def written_whole(path: str | Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """A file to write, text (mode "w", UTF-8, lines as they come) or bytes ("wb"); a WriteError names it."""
+    """A file to write, text (mode "w": UTF-8, lines as they come) or bytes ("wb"); a WriteError names it."""
     path = Path(path)
-    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "errors": "backslashreplace", "newline": "\n"}
     if path.exists() and not path.is_file():  # a pipe or a terminal: there is nothing to lose, and nothing to replace
         with _naming(path, path), open(path, mode, **text) as file:
             yield file

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
+from palpate.control.cells import write_row
 from palpate.control.joint_trajectory import Point, write_joint_trajectory
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.model.model import Model
@@ -95,8 +96,8 @@ def export_csv(path: str | Path, trajectory: Trajectory) -> None:
     """A table with a header: time_s, then q, v, a and, if known, effort of every joint; the same bits when read."""
     parts = [part for part in (*TABLES, "effort") if getattr(trajectory, part) is not None]
     with _written(path) as file:
+        write_row(file, ["time_s", *(label for part in parts for label in _labels(trajectory, part))])
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["time_s", *(label for part in parts for label in _labels(trajectory, part))])
         tables = [getattr(trajectory, part).tolist() for part in parts]
         for time, *rows in zip(trajectory.time_s.tolist(), *tables, strict=True):
             writer.writerow([time, *(x for row in rows for x in row)])

@@ -2,7 +2,10 @@
 
 A session is a cookie: SipHash of the address a packet came from, under a secret that the server draws when it starts.
 It is computed again for every packet, so a HELLO leaves no trace (a flood of them fills nothing, a replayed one gains
-nothing), and a session is of use only to the address it was given to.  The first QUERY takes a row.
+nothing), and a session is of use only to the address it was given to.  The first QUERY takes a row.  A HELLO that was
+recorded cannot be told from a new one, for the server knows nothing yet of the hand's clock.  So its answer is not
+longer, and goes out at most BURST times at once and then every GREET_NS to all addresses that share one of GREETINGS
+places: a stranger's name, used for a flood, gets little, and those who greet from elsewhere are heard.
 
 No packet counts twice:
     in a row, only a sequence above the last one counts (the newest wins; what was overtaken is dropped);
@@ -30,7 +33,7 @@ import numpy as np
 from palpate.jit import block_loader, kernel
 from palpate.link.siphash import siphash
 from palpate.link.sockets import SENDER_WORDS
-from palpate.link.wire import MALFORMED, QUERY_AT, QUERY_WORDS, SEQUENCE, SESSION, WATCH
+from palpate.link.wire import HELLO, MALFORMED, QUERY_AT, QUERY_WORDS, SEQUENCE, SESSION, WATCH
 from palpate.model.model import Floats1, Ints1
 
 SEATS = 16
@@ -38,7 +41,9 @@ HOLD_NS = 100_000_000  # a silent hand lets go: as the page's pointer does
 FORGET_NS = 1_000_000_000  # a silent peer's row may be taken
 FRESH_NS = 1_000_000_000  # how old the echo may be that takes one; more than FORGET_NS would let recordings in
 
-REPLAYED, UNKNOWN, STALE, FULL = -3, -4, -5, -6  # why a packet is dropped, beside MALFORMED and FORGED
+GREETINGS, GREET_NS, BURST = 256, 20_000_000, 64  # a hand greets every 100 ms, until it is answered
+
+REPLAYED, UNKNOWN, STALE, FULL, HASTY = -3, -4, -5, -6, -7  # why a packet is dropped, beside MALFORMED and FORGED
 COUNTERS = (
     "malformed",  # packets that are none
     "forged",  # packets sealed with another key, or damaged
@@ -46,11 +51,12 @@ COUNTERS = (
     "unknown",  # packets whose session is not that of the address they came from
     "stale",  # first packets that echo no recent time: the peer must say HELLO again
     "full",  # first packets that found no row
+    "hasty",  # greetings that came faster than they are answered
     "evicted",  # rows taken from peers that were silent for FORGET_NS
     "silenced",  # times the holder was silent for HOLD_NS, and lost the hand
     "passed",  # times the hand was given to somebody
 )
-EVICTED, SILENCED, PASSED = 6, 7, 8
+EVICTED, SILENCED, PASSED = 7, 8, 9
 NOBODY = -1  # in place of a row
 HOLDER, ASKED = range(2)  # words of Peers.integer
 
@@ -68,6 +74,7 @@ class Peers(NamedTuple):
     query: Ints1  # (SEATS * QUERY_WORDS,) the newest QUERY, a whole packet, and
     query_f: Floats1  # the same words as floats
     integer: Ints1  # HOLDER: its row, or NOBODY;  ASKED: how often anybody asked for the hand
+    greeted_ns: Ints1  # (GREETINGS,) until when the answers to HELLOs are used up, written by accept_hello
     counters: Ints1  # COUNTERS
     secret: Ints1  # (2,) makes the cookies
 
@@ -84,7 +91,7 @@ def cookie(secret: Ints1, sender: Ints1) -> Any:
 
 @kernel
 def dropped(peers: Peers, reason: int) -> int:
-    """Count a packet that is dropped; the reason, MALFORMED .. FULL, again."""
+    """Count a packet that is dropped; the reason, MALFORMED .. HASTY, again."""
     peers.counters[MALFORMED - reason] += 1
     return reason
 
@@ -138,6 +145,16 @@ def seat(peers: Peers, words: Ints1, sender: Ints1, now: int) -> int:
             return FULL
     peers.session[row], peers.since_ns[row] = words[SESSION], words[QUERY_AT.state_time_ns]
     return row
+
+
+@kernel
+def accept_hello(peers: Peers, sender: Ints1, now: int) -> int:
+    """HELLO if it is to be answered, or HASTY, counted: a leaky bucket (GCRA) for each of GREETINGS places."""
+    place = cookie(peers.secret, sender) & (GREETINGS - 1)
+    if peers.greeted_ns[place] > now + (BURST - 1) * GREET_NS:
+        return dropped(peers, HASTY)
+    peers.greeted_ns[place] = max(peers.greeted_ns[place], now) + GREET_NS
+    return HELLO
 
 
 @kernel
@@ -218,7 +235,8 @@ def new_peers(secret: bytes | None = None) -> Peers:
     drawn = np.frombuffer(secrets.token_bytes(16) if secret is None else secret, dtype="<i8").astype(np.int64)
     rows = {
         "session": SEATS, "sequence": SEATS, "heard_ns": SEATS, "since_ns": SEATS, "asked": SEATS, "gone": SEATS,
-        "sender": SEATS * SENDER_WORDS, "query": SEATS * QUERY_WORDS, "counters": len(COUNTERS),
+        "sender": SEATS * SENDER_WORDS, "query": SEATS * QUERY_WORDS, "greeted_ns": GREETINGS,
+        "counters": len(COUNTERS),
     }  # fmt: skip
     zeros = {name: np.zeros(length, dtype=np.int64) for name, length in rows.items()}
     integer = np.array([NOBODY, 0], dtype=np.int64)

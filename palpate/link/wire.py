@@ -7,6 +7,7 @@
 
 A hand says HELLO, the simulation answers WELCOME with a session; then QUERY and STATE cross, each at its own rate, the
 newest counts; BYE ends it.  Each echoes the other's newest sequence and time, so both sides know the age of all.
+A HELLO is as long as its WELCOME: whoever sends one in another's name makes him get no more than was sent.
 
 Whoever reads a packet has an array `lengths`: how many words a packet of each type has, 0 if that type is not for him.
 So a packet sent back to its sender is dropped like any other nonsense.  Cheap checks come first, the MAC last.  The
@@ -35,7 +36,7 @@ from palpate.link.keys import PUBLIC_KEY, Key
 from palpate.link.siphash import siphash
 from palpate.model.model import Ints1
 
-MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 2
+MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 3
 HEAD, SESSION, SEQUENCE, TIME_NS, PAYLOAD = range(5)  # words of a packet
 ENVELOPE_WORDS = PAYLOAD + 1  # with the MAC
 LARGEST_WORDS = 184  # 1472 bytes: what Ethernet's 1500 leave for UDP over IPv4
@@ -48,18 +49,24 @@ MALFORMED, FORGED = -1, -2  # why a packet is dropped; peers.py has more
 WATCH, HOLD = 0, 1  # what a QUERY wants
 NOBODY_HOLDS, YOU_HOLD, ANOTHER_HOLDS = 0, 1, 2  # holder in a STATE
 
+_WELCOME: tuple[Field, ...] = (
+    Field("nonce", "i", (), "of the HELLO that this answers"),
+    Field("nq", "i", (), "coordinates in a STATE"),
+    Field("nv", "i", (), "velocities in a STATE"),
+    Field("n_bodies", "i", (), "bodies, the world among them"),
+    Field("fingerprint", "i", (), "of the model: both sides must have the same"),
+    Field("name", "i", (NAME_WORDS,), "of the scene, UTF-8, filled up with zeros"),
+    Field("rate_hz", "f", (), "of the simulation's ticks"),
+    Field("force_limit_N", "f", (), "largest force that the hand may put on a body"),
+)
+_PADDING = Layout(_WELCOME).words - 1  # words beside the nonce
+
 FIELDS: dict[int, tuple[Field, ...]] = {
-    HELLO: (Field("nonce", "i", (), "any number: the WELCOME has the same"),),
-    WELCOME: (
-        Field("nonce", "i", (), "of the HELLO that this answers"),
-        Field("nq", "i", (), "coordinates in a STATE"),
-        Field("nv", "i", (), "velocities in a STATE"),
-        Field("n_bodies", "i", (), "bodies, the world among them"),
-        Field("fingerprint", "i", (), "of the model: both sides must have the same"),
-        Field("name", "i", (NAME_WORDS,), "of the scene, UTF-8, filled up with zeros"),
-        Field("rate_hz", "f", (), "of the simulation's ticks"),
-        Field("force_limit_N", "f", (), "largest force that the hand may put on a body"),
+    HELLO: (
+        Field("nonce", "i", (), "any number: the WELCOME has the same"),
+        Field("padding", "i", (_PADDING,), "zeros, up to the length of a WELCOME"),
     ),
+    WELCOME: _WELCOME,
     QUERY: (
         Field("wants", "i", (), "WATCH or HOLD"),
         Field("buttons", "i", (), "one bit each"),
@@ -101,6 +108,7 @@ class HelloOffsets(NamedTuple):
     """Where the fields of a HELLO lie in its packet, in words; the others alike."""
 
     nonce: int
+    padding: int
 
 
 class WelcomeOffsets(NamedTuple):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.model.shapes import Material, Shape
+from palpate.printable import printable
 from palpate.spatial.placement import IDENTITY, LARGEST, Transform, Vector3, point3, unit3
 
 __all__ = ["DH", "Body", "Joint", "Material", "Mimic", "ModelError", "ModelWarning", "MultiBody", "Shape"]
@@ -50,7 +51,7 @@ def warn(message: str) -> None:
     frame, depth = inspect.currentframe(), 1
     while frame and str(frame.f_globals.get("__name__")).partition(".")[0] == "palpate":
         frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, ModelWarning, stacklevel=depth)
+    warnings.warn(printable(message), ModelWarning, stacklevel=depth)
 
 
 Inertia = tuple[Vector3, Vector3, Vector3]

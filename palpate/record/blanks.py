@@ -34,7 +34,7 @@ class Blank:
 
     def text(self, number: int, text: str | bytes) -> Blank:
         """A field that is a string, or a message as bytes."""
-        raw = text.encode() if isinstance(text, str) else text
+        raw = text.encode(errors="backslashreplace") if isinstance(text, str) else text
         self.data += varint(number << 3 | _BYTES) + varint(len(raw)) + raw
         return self
 

@@ -5,7 +5,7 @@ tick, to the bit.  In a file there is a row where this changes, of the last run:
 
     tick       from which on, counted from the reset        hand   0 or 1
     anew       1: a pause let go of the body; the hand takes hold of it anew
-    body       its name; empty: nothing is held              others as frame.HAND has them
+    body       its name, as a cell; empty: nothing is held   others as frame.HAND has them
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from palpate.control.cells import cell_text, text_cell, write_row
 from palpate.frame import FOLLOW, FRICTION, GRAVITY, HAND, HANDS, MODE, PLACE, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
@@ -62,6 +63,9 @@ def hands_of(recording: Recording) -> Hands:
             if sample is None and now[k] is not None:
                 rows.append((tick, k, False, "", np.zeros(MESSAGE.words, dtype=np.int64)))
             elif sample is not None and (sample != now[k] or paused):
+                if not 0 <= held[i, k] < len(names):
+                    raise RecordError(f"{recording.path} is damaged: hand {k} holds body {held[i, k]} at tick {tick}, "
+                                      f"and there are {len(names)}")  # fmt: skip
                 if (message := by_time.get((k, sample))) is None:
                     raise RecordError(f"{recording.path} lacks what hand {k} sent at tick {tick}: it came too fast")
                 rows.append((tick, k, paused and now[k] is not None, names[int(held[i, k])], message))
@@ -109,15 +113,14 @@ def columns() -> list[str]:
 def write_hands(path: str | Path, hands: Hands) -> int:
     """As CSV that `read_hands` reads back to the last bit; returns how many rows it has."""
     with written_whole(path) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns())
+        write_row(file, columns())
         if hands.also:
             file.write(f"# also changed meanwhile: {', '.join(hands.also)}\n")
         for tick, hand, anew, body, message in zip(*hands[1:6], strict=True):
-            row: list[object] = [int(tick), int(hand), int(anew), body]
+            row: list[object] = [int(tick), int(hand), int(anew), text_cell(body)]
             for field in OTHERS:
                 row += np.ravel(MESSAGE.read(message, field.name)).tolist()
-            writer.writerow(row)
+            write_row(file, row)
         file.write(f"# {hands.ticks} ticks\n")
     return len(hands.tick)
 
@@ -125,11 +128,16 @@ def write_hands(path: str | Path, hands: Hands) -> int:
 def read_hands(path: str | Path) -> Hands:
     """A file of `write_hands`; ValueError with one line if it is not one."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
+        with open(path, encoding="utf-8", newline="") as file:
+            lines = [row for row in csv.reader(file) if row]
     except FileNotFoundError:
         raise RecordError(f"there is no file {path}") from None
-    notes = [line[1:].strip() for line in lines if line.startswith("#")]
-    table = list(csv.reader(line for line in lines if line and not line.startswith("#")))
+    except OSError as error:
+        raise RecordError(f"cannot read {path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error):
+        lines = []
+    notes = [",".join(row)[1:].strip() for row in lines if row[0].startswith("#")]
+    table = [row for row in lines if not row[0].startswith("#")]
     if not table or table[0] != columns()[: len(table[0])] or "energy_J" not in table[0]:
         raise RecordError(f"{path} is not a file of hands: its first line must be {','.join(columns()[:5])},...")
     also = next((tuple(n.partition(": ")[2].split(", ")) for n in notes if n.startswith("also changed")), ())
@@ -140,12 +148,13 @@ def read_hands(path: str | Path) -> Hands:
             values = iter(row[len(FIRST) :] + ["0"] * (len(columns()) - len(table[0])))  # fields of later versions
             fields = {f.name: [_number(next(values), f.kind) for _ in range(MESSAGE.length[f.name])] for f in OTHERS}
             message = MESSAGE.pack(hand=hand, **{n: v if len(v) > 1 else v[0] for n, v in fields.items()})
-        except (ValueError, StopIteration):
+        except (ValueError, OverflowError, StopIteration):
             raise RecordError(f"{path}: row {number} cannot be read") from None
-        if not 0 <= hand < HANDS or (rows and tick < rows[-1][0]) or tick < 0:
+        if not 0 <= hand < HANDS or not (rows[-1][0] if rows else 0) <= tick < 2**62:
             raise RecordError(f"{path}: row {number}: hands are 0 .. {HANDS - 1}, and ticks never fall")
-        rows.append((tick, hand, bool(anew), row[3], message))
-    ticks = next((int(n.split()[0]) for n in notes if n.endswith(" ticks")), rows[-1][0] if rows else 0)
+        rows.append((tick, hand, bool(anew), cell_text(row[3]), message))
+    told = next((n.removesuffix(" ticks") for n in notes if n.endswith(" ticks")), "")
+    ticks = int(told) if told.isdecimal() and len(told) < 19 else rows[-1][0] if rows else 0
     return _hands(ticks, rows, also)
 
 

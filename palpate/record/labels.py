@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from typing import Any, NamedTuple
 
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS, Field, Layout
@@ -31,6 +32,29 @@ class Column(NamedTuple):
     kind: str  # "i" int64, "f" float64
 
 
+class Axis(NamedTuple):
+    """A coordinate that is one angle or one length: its name, and where it is in q and in v."""
+
+    name: str
+    q: int
+    v: int
+
+
+def axes_of(layout: Layout, hello: dict[str, Any]) -> list[Axis]:
+    """The axes of a scene's joints; free bodies and spherical joints have none.  Empty if the description has none."""
+    nq, nv, joints = layout.length.get("q", 0), layout.length.get("v", 0), hello.get("joints", [])
+    told = hello.get("axes")
+    if told is None:  # before there were free bodies in a scene
+        return [Axis(name, i, i) for i, name in enumerate(joints)] if len(joints) == nq == nv else []
+    if any("v_index" not in axis for axis in told):  # between axes are free bodies, of 7 coordinates and 6 velocities
+        others = sorted(set(range(nq)) - {axis["index"] for axis in told})
+        if len(others) != 7 * (nq - nv):
+            return []
+        told = [axis | {"v_index": axis["index"] - bisect(others, axis["index"]) // 7} for axis in told]
+    axes = [Axis(axis["name"], axis["index"], axis["v_index"]) for axis in told]
+    return axes if all(axis.q < nq and 0 <= axis.v < nv for axis in axes) else []
+
+
 def columns(layout: Layout, hello: dict[str, Any], everything: bool = False) -> list[Column]:
     """The columns of a frame: FIRST, then its fields in their order; DERIVED only if everything is asked for."""
     fields = {field.name: field for field in layout.fields}
@@ -47,8 +71,9 @@ def labels(layout: Layout, hello: dict[str, Any], field: Field) -> list[str]:
     name, n = field.name, layout.length[field.name]
     if not field.shape:
         return [name]
-    if name in ("q", "plan_q", "v", "tau") and len(hello.get("joints", ())) == n:
-        return [f"{name}.{joint}" for joint in hello["joints"]]
+    if name in ("q", "plan_q", "v", "tau"):
+        axes = {axis.q if name in ("q", "plan_q") else axis.v: axis.name for axis in axes_of(layout, hello)}
+        return [f"{name}.{axes.get(i, i)}" for i in range(n)]
     if name == "counters" and len(hello.get("counters", ())) == n:
         return [f"counter.{counter}" for counter in hello["counters"]]
     if name == "pose" and 7 * len(hello.get("bodies", ())) == n:

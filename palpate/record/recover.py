@@ -60,6 +60,9 @@ def recover(path: str | Path, out: str | Path | None = None, progress: Progress 
                     progress((place + 1) / len(chunks))
             lost = {} if crashed.lost is None else {"lost": crashed.lost}
             saved.end(END, {"frames": frames, "recovered_from": crashed.path.name, "damaged_bytes": lost_bytes} | lost)
+        except OSError as error:  # a full disk
+            saved.discard()
+            raise RecordError(f"{saved.path} cannot be written: {error.strerror or error}") from None
         except BaseException:
             saved.discard()
             raise

@@ -94,7 +94,8 @@ class Views:
         for body in self.hello.get("bodies", ()):
             shapes = [shape for shape in body.get("shapes", ()) if shape.get("role") != "collision"]
             if shapes:
-                entity = update.entities.add(frame_id=body["name"], id=body["name"], frame_locked=True)
+                name = body["name"].encode(errors="backslashreplace")  # as Blank writes it
+                entity = update.entities.add(frame_id=name, id=name, frame_locked=True)
                 entity.timestamp.FromNanoseconds(unix_ns)
                 for shape in shapes:
                     self._draw(entity, shape)

@@ -39,7 +39,8 @@ def describe_shape(shape: Shape, meshes: dict[Any, int]) -> dict[str, Any]:
 def describe_axes(engine: Engine) -> list[dict[str, Any]]:
     """Coordinates that are one angle or one length each: all but those of free and spherical joints.
 
-    index  into q of a frame;  held  whether a plan or a spring wants it somewhere: else plan_q says nothing about it
+    index    into q of a frame;  v_index  into v
+    held     whether a plan or a spring wants it somewhere: else plan_q says nothing about it
     """
     model, kp = engine.model, engine.world.arrays.state.kp
     m = model.arrays
@@ -56,6 +57,7 @@ def describe_axes(engine: Engine) -> list[dict[str, Any]]:
                     "name": f"{joint}.{n + 1}" if several else joint,
                     "unit": "m" if m.axis_kind[k] == PRISMATIC else "rad",
                     "index": index,
+                    "v_index": model.v_index[joint].start + n,
                     "held": bool(index in planned or kp[k] > 0.0),
                 }
     return [axes[index] for index in sorted(axes)]

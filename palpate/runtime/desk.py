@@ -35,6 +35,7 @@ from palpate.record.marks import LONGEST_TEXT
 from palpate.runtime.children import Child, one_line
 from palpate.runtime.folders import Folder
 from palpate.runtime.lab import Lab
+from palpate.runtime.results import file_name
 from palpate.runtime.uploads import try_robot, unpack_robot
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
@@ -157,7 +158,7 @@ class Desk:
         with Folder("export") as folder:
             path = folder / name
             write(path, edit.plan if which == "plan" else edit.motion())
-            return {"name": f"{self.session.scene.name}-{name}", "text": path.read_text(encoding="utf-8")}
+            return {"name": f"{file_name(self.session.scene.name)}-{name}", "text": path.read_text(encoding="utf-8")}
 
     def _told(self, trajectory: Trajectory) -> dict[str, Any]:
         """A motion, as far as a page shows it."""

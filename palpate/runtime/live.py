@@ -213,7 +213,7 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
         hands, events = Ring.create(16, Layout(HAND).words), Ring.create(64, Layout(EVENT).words)
         fds = {"frame_fd": frames.fd, "hand_fd": hands.fd, "event_fd": events.fd}
         with Player(recording, frames, events):
-            hello = recording.replay_hello() | {"frame": layout.describe()}
+            hello = recording.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}
             orders = fds | {"host": "127.0.0.1", "port": port, "hello": hello, "meshes": list(map(str, meshes))}
             page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:

@@ -320,6 +320,8 @@ def write_query(s, o, x, now):
 @kernel
 def write_hello(x, now):
     """HELLO, when nothing has been heard for a while; its length in bytes."""
+    for i in range(HELLO_AT.padding, x.lengths_out[HELLO] - 1):
+        x.query[i] = 0
     x.query[HELLO_AT.nonce] = x.integer[NONCE]
     x.integer[SENT] += 1
     return seal(x.query, x.lengths_out, HELLO, 0, x.integer[SENT], now, x.key)

@@ -25,11 +25,8 @@ SLOWEST, FASTEST = 0.01, 100.0
 
 def shown_layout(recording: Recording) -> Layout:
     """Of the frames that a page gets: today's; fields that a recording of before has not are zero."""
-    then = recording.layout
-    try:
-        now = Layout(FRAME, **then.sizes)
-    except KeyError as size:
-        raise RecordError(f"{recording.path}: its scene description has no size {size}") from None
+    then, sizes = recording.layout, {size: 0 for f in FRAME for size in f.shape if isinstance(size, str)}
+    now = Layout(FRAME, **sizes | then.sizes)
     known = {f.name: (f.kind, now.shape[f.name]) for f in now.fields}
     if any(known.get(f.name) != (f.kind, then.shape[f.name]) for f in then.fields) or "state" not in then.offset:
         raise RecordError(f"{recording.path} is of palpate {recording.hello.get('palpate', '?')}, whose frames "

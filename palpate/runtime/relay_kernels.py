@@ -23,6 +23,7 @@ from palpate.link.peers import (
     SEATS,
     Peers,
     accept_bye,
+    accept_hello,
     accept_query,
     choose_holder,
     cookie,
@@ -125,6 +126,8 @@ def take_packet(r, peers, n, now):
         r.due[row], r.arrived_ns[row] = 1, now
     elif kind == BYE:
         return accept_bye(peers, r.words, r.sender, now)
+    elif kind == HELLO:
+        return accept_hello(peers, r.sender, now)
     return kind
 
 

@@ -7,6 +7,7 @@ numbers that are none (a claim about a run that came to nothing) become None, fo
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from palpate.runtime.json_numbers import finite_number
 REPORT = "report.json"
 LARGEST_REPORT = 4 * 2**20  # bytes; those of the experiments here have a few thousand
 LARGEST_FILE = 64 * 2**20
+SEPARATORS = set('/\\:*?"<>|')  # of folders, and what some system does not take in a name
+LONGEST_NAME = 80  # characters: in any script below the 255 bytes of a file system
 # Bytes in one answer: few, for frames go through the same socket; of three, so that base64 has no padding between.
 PIECE = 3 * 2**16
 
@@ -90,11 +93,17 @@ def _claim(claim: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def file_name(text: str) -> str:
+    """A text as the name of a file that a page offers to save: letters of any script, digits and - . ( ), no more."""
+    return re.sub(r"[^\w .()-]", "_", text)[:LONGEST_NAME].strip(" .") or "_"
+
+
 def _figures(files: list[str]) -> list[dict[str, Any]]:
     """By name, as what each is there; only names of files beside the report."""
     found: dict[str, list[str]] = {}
     for file in files:
         stem, _, suffix = file.rpartition(".")
-        if stem and suffix in ("png", "svg") and not {"/", "\\", "\0"} & set(file) and not stem.startswith("."):
+        named = stem and file.isprintable() and not stem.startswith(".") and not SEPARATORS & set(file)
+        if named and suffix in ("png", "svg"):
             found.setdefault(stem, []).append(suffix)
     return [{"name": stem, "as": suffixes} for stem, suffixes in found.items()]

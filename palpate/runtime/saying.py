@@ -12,6 +12,8 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from palpate.printable import printable
+
 LAST_S = 2.0  # for the last words
 
 Say = Callable[[str], None]
@@ -30,7 +32,7 @@ def unfailing(say: Say) -> Say:
 def complain(text: str) -> None:
     """One line on stderr, if that can be written to."""
     with contextlib.suppress(OSError, ValueError):
-        print(f"palpate: {text}", file=sys.stderr)
+        print(f"palpate: {printable(text)}", file=sys.stderr)
 
 
 class Saying:

@@ -17,6 +17,7 @@ from typing import Any
 
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach import Reach
+from palpate.printable import printable
 from palpate.runtime.ending import Ending
 from palpate.runtime.saying import unfailing
 from palpate.runtime.session import Session
@@ -71,7 +72,7 @@ def touch(
 
 @unfailing
 def _say(text: str) -> None:
-    print(text, flush=True)
+    print(printable(text), flush=True)
 
 
 def _is_script() -> bool:

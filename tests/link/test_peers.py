@@ -14,6 +14,7 @@ from palpate.link.peers import (
     FORGET_NS,
     FRESH_NS,
     FULL,
+    HASTY,
     HOLD_NS,
     NOBODY,
     REPLAYED,
@@ -333,7 +334,7 @@ def test_a_seat_is_answered_until_its_peer_says_bye_or_was_silent_for_a_second(s
 
 def test_every_reason_has_its_counter(server):
     names = {MALFORMED: "malformed", FORGED: "forged", REPLAYED: "replayed", UNKNOWN: "unknown", STALE: "stale",
-             FULL: "full"}  # fmt: skip
+             FULL: "full", HASTY: "hasty"}  # fmt: skip
     for reason, name in names.items():
         assert dropped_entry(server.block.address, reason) == reason
         assert server.counted(name) == 1

@@ -40,7 +40,7 @@ ENVELOPE = {"session": -2, "sequence": 0x0102030405060708, "time_ns": 10**15 + 1
 
 # One packet of every type: its fields, and how `struct` packs them.
 PAYLOADS = {
-    HELLO: ("<q", {"nonce": -7}),
+    HELLO: ("<15q", {"nonce": -7, "padding": [0] * 14}),
     WELCOME: (
         "<5q64s2d",
         {"nonce": -7, "nq": 3, "nv": 2, "n_bodies": 4, "fingerprint": 2**62, "name": "the arm – ß", "rate_hz": 1000.0,
@@ -64,16 +64,19 @@ PAYLOADS = {
 # Written by struct and by the hash of test_siphash.py (by_struct below), a word a group.
 GOLDEN = {
     HELLO: """
-        504c505402000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 3382a66c40a0dfb0
+        504c505403000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0000000000000000
+        0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000
+        0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000
+        0000000000000000 9727f9df6446592a
     """,
     WELCOME: """
-        504c505402000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
+        504c505403000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
         0200000000000000 0400000000000000 0000000000000040 7468652061726d20 e2809320c39f0000 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000408f40
-        0000000000002140 0c15199aa2ce1fe1
+        0000000000002140 aa384f693ed84d09
     """,
     QUERY: """
-        504c505402000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
+        504c505403000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
         6300000000000000 15cd5b0700000000 0400000000000000 0600000000000000 0100000000000000 0200000000000000
         0300000000000000 0400000000000000 0500000000000000 0600000000000000 0700000000000000 0800000000000000
         0900000000000000 0a00000000000000 0b00000000000000 0c00000000000000 0d00000000000000 0e00000000000000
@@ -86,18 +89,18 @@ GOLDEN = {
         ecffffffffffffff edffffffffffffff eeffffffffffffff efffffffffffffff f0ffffffffffffff f1ffffffffffffff
         f2ffffffffffffff f3ffffffffffffff f4ffffffffffffff f5ffffffffffffff f6ffffffffffffff f7ffffffffffffff
         f8ffffffffffffff f9ffffffffffffff faffffffffffffff fbffffffffffffff fcffffffffffffff fdffffffffffffff
-        feffffffffffffff ffffffffffffffff 000000000000e03f c98ea73388ebc1c2
+        feffffffffffffff ffffffffffffffff 000000000000e03f f94e44cb425cd458
     """,
     STATE: """
-        504c505402000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
+        504c505403000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
         dc05000000000000 60ae0a0000000000 60ea000000000000 0100000000000000 0200000000000000 0100000000000000
         0200000000000000 0300000000000000 0700000000000000 0400000000000000 0100000000000000 0200000000000000
         0300000000000000 0900000000000000 0000000000004e40 000000000000f03f 0000000000000040 00000000000008c0
         0000000000001040 0000000000001440 0000000000001840 000000000000c03f 9a9999999999b93f 9a9999999999c93f
-        333333333333d33f 000000000000f0bf 000000000000f07f 3648e35dac0f1b50
+        333333333333d33f 000000000000f0bf 000000000000f07f 1fba0a0128150054
     """,
     BYE: """
-        504c505402000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 6d1f2cd549e899e8
+        504c505403000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 33e64877071bba55
     """,
 }  # fmt: skip
 
@@ -109,7 +112,7 @@ def by_struct(kind: int) -> bytes:
     for value in fields.values():
         rows = value if isinstance(value, list) else [value.encode() if isinstance(value, str) else value]
         numbers += [x for row in rows for x in (row if isinstance(row, list) else [row])]
-    head = struct.pack("<4sHHqqq", b"PLPT", 2, kind, *ENVELOPE.values())
+    head = struct.pack("<4sHHqqq", b"PLPT", 3, kind, *ENVELOPE.values())
     body = head + struct.pack(layout, *numbers)
     return body + siphash_by_bytes(body, KEY)
 
@@ -250,7 +253,7 @@ def test_a_packet_of_another_version_or_protocol_is_malformed():
 
 def test_types_that_do_not_exist_are_malformed():
     for kind in (0, 6, 7, 0x7FFF, 0x8000, 0xFFFF):
-        body = struct.pack("<4sHHqqqq", b"PLPT", 1, kind, 0, 0, 0, 0)
+        body = struct.pack("<4sHHqqqq", b"PLPT", 3, kind, 0, 0, 0, 0)
         assert opened(body + siphash_by_bytes(body, KEY)) == MALFORMED
 
 
@@ -267,5 +270,5 @@ def test_a_state_of_another_scene_is_malformed():
 
 
 def test_the_default_key_is_the_public_one():
-    assert Wire().unpack(Wire().pack(HELLO, nonce=3)).fields == {"nonce": 3}
+    assert Wire().unpack(Wire().pack(HELLO, nonce=3)).fields["nonce"] == 3
     assert Wire().unpack(Wire(key_of("secret")).pack(HELLO)).kind == FORGED

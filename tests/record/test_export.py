@@ -7,12 +7,16 @@ import sys
 import numpy as np
 import pyarrow.parquet
 import pytest
-from sample_recordings import HUMANOID, SMALL, frames, recording
+from sample_recordings import HUMANOID, SMALL, frames, hello_of, recording
 
+from palpate.control.cells import FORMULA, cell_text
 from palpate.frame import COUNTERS
 from palpate.record import RecordError
 from palpate.record.export import columns, export
+from palpate.record.hands import MESSAGE, Hands, read_hands, write_hands
+from palpate.record.hands import columns as hand_columns
 from palpate.record.reader import Recording
+from palpate.record.writer import FrameWriter
 
 COLUMNS = [
     "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand0.body", "hand1.body",
@@ -156,3 +160,64 @@ def test_the_hand_of_a_device_can_be_played_back(tmp_path):
 def test_without_a_hand_there_is_none_to_export(tmp_path):
     with pytest.raises(RecordError, match="holds no hands: neither a device nor the page's pointer took part"):
         export(recording(tmp_path / "a.mcap", frames(5)), tmp_path / "hand.csv", "hand")
+
+
+def nasty_texts(seed=3, n=60):
+    """Texts that a spreadsheet would run, or that break a row, and mixtures of them."""
+    rng = np.random.default_rng(seed)
+    pieces = ["=1+1", "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'", "''=", '"', '","', "#",
+              ",", "\N{FULLWIDTH EQUALS SIGN}1", "\ud800", "\x1b[2J", "\u2028", "\0", "x", "", " ", "\r\n",
+              "\x85"]  # fmt: skip
+    return pieces + ["".join(rng.choice(pieces, size=4)) for _ in range(n)]
+
+
+def test_no_text_of_a_table_is_a_formula_and_all_of_it_is_there(tmp_path):
+    texts = nasty_texts()
+    with FrameWriter(tmp_path / "a.mcap", hello_of()) as writer:
+        for text in texts:
+            writer.mark(text, {"note": text, text: -1.5, "list": [text]})
+            writer.mark("plain", text)
+    assert export(tmp_path / "a.mcap", tmp_path / "a.csv", "marks") == 2 * len(texts)
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    for cell in (cell for row in (header, *rows) for cell in row if cell.startswith(FORMULA)):
+        float(cell)  # a number of ours
+    told = [cell_text(row[header.index("text")]) for row in rows if row[header.index("text")] != "plain"]
+    noted = [cell_text(row[header.index("data")]) for row in rows if row[header.index("text")] == "plain"]
+    assert told == noted == [text.encode(errors="backslashreplace").decode() for text in texts]
+    assert {row[header.index("data.x")] for row in rows} == {"-1.5", ""}
+
+
+def test_names_of_bodies_come_back_from_a_file_of_hands(tmp_path):
+    names = [text.encode(errors="backslashreplace").decode() for text in nasty_texts()]
+    n = len(names)
+    hands = Hands(n, np.arange(n), np.zeros(n, dtype=int), np.zeros(n, dtype=bool), tuple(names),
+                  np.zeros((n, MESSAGE.words), dtype=np.int64), ())  # fmt: skip
+    write_hands(tmp_path / "a.csv", hands)
+    assert read_hands(tmp_path / "a.csv").body == tuple(names)
+    with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
+        assert not any(cell.startswith(FORMULA) for row in csv.reader(file) for cell in row)
+
+
+def test_no_header_begins_like_a_formula(tmp_path):
+    hello = hello_of() | {"joints": ["=1+1", "@a"], "bodies": [{"name": n, "shapes": []} for n in ("+w", "-a", "\t")]}
+    with FrameWriter(tmp_path / "a.mcap", hello) as writer:
+        writer.add(frames(3))
+    export(tmp_path / "a.mcap", tmp_path / "a.csv", everything=True)
+    header = next(csv.reader((tmp_path / "a.csv").read_text().splitlines()))
+    assert {"q.=1+1", "pose.+w.x"} <= set(header)
+    assert not any(name.startswith(FORMULA) for name in header)
+
+
+HEADER = ",".join(hand_columns())
+NO_HANDS = ["", "\xff\xfe", "tick,hand\n", "a\0b", '"' * 200_000, f"{HEADER}\n1,0,0,x,1e999\n", "# 99 ticks\n",
+            f"{HEADER}\n{'9' * 30},0,0,,"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_HANDS)
+def test_a_file_that_holds_no_hands_is_one_line_with_its_name(tmp_path, text):
+    (tmp_path / "a.csv").write_bytes(text.encode("latin-1"))
+    with pytest.raises(RecordError) as told:
+        read_hands(tmp_path / "a.csv")
+    assert str(tmp_path / "a.csv") in str(told.value)
+    assert "\n" not in str(told.value)

@@ -15,7 +15,7 @@ from palpate.experiments import EXPERIMENTS, process
 from palpate.registry import everything
 from palpate.runtime import lab as lab_module
 from palpate.runtime.lab import Lab
-from palpate.runtime.results import PIECE, REPORT, Results
+from palpate.runtime.results import PIECE, REPORT, Results, file_name
 
 
 class Session:
@@ -304,3 +304,21 @@ def test_whole_results_replace_older_ones_the_report_last(tmp_path, monkeypatch)
     assert (out / "a.png").read_text() == "new"
     assert [path.name for path in (out / "more").iterdir()] == ["new"]
     assert not into.exists()
+
+
+NO_FILES = ("../../x", "a/b", "a\\b", "a\nb", "a\x1b[2Jb", "a\u202eb", ".hidden", "C:x", "a\0b", "\ud800", 'a"b', "<b>")
+
+
+@pytest.mark.parametrize("name", [*NO_FILES, " ", "x" * 300, "a;b", "%00", "..", "\N{ROBOT FACE}" * 100])
+def test_what_a_page_may_save_has_the_name_of_a_file(name):
+    shown = file_name(name)
+    assert shown.isprintable()
+    assert 0 < len(shown) <= 80
+    assert not set(shown) & set('/\\:*?"<>|;%')
+    assert not shown.startswith(".")
+    assert shown == file_name(shown)
+
+
+def test_a_figure_that_is_no_name_of_a_file_is_not_offered(tmp_path):
+    write_report(tmp_path, figures=[f"{name}.png" for name in NO_FILES] + ["arm, \N{EM DASH} 1.png"])
+    assert [f["name"] for f in Results(tmp_path / "out").report("quick")["figures"]] == ["arm, \N{EM DASH} 1"]

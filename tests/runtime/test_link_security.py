@@ -47,7 +47,7 @@ HERE, ELSEWHERE = "127.0.0.1", "192.0.2.1"  # nobody has the second (RFC 5737)
 ANOTHER_KEY = Key(bytes(range(16)))
 HAND = frame.Layout(frame.HAND)
 HAND_FIELDS = {field.name for field in frame.HAND}
-DROPPED = ("malformed", "forged", "replayed", "unknown", "stale", "full")
+DROPPED = ("malformed", "forged", "replayed", "unknown", "stale", "full", "hasty")
 
 
 @pytest.fixture(scope="module")
