@@ -54,17 +54,24 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Refuses with 403 whoever may not come in; tells the browser to load nothing from elsewhere."""
     token = request.app[TOKEN]
     if token and not has_token(request, token):
-        raise web.HTTPForbidden(text="This page needs the token: open the address that palpate printed.\n")
+        raise _refusal("This page needs the token: open the address that palpate printed.")
     if not token and not host_is_ours(request.headers.get("Host")):
-        raise web.HTTPForbidden(text="This page answers to 127.0.0.1 and localhost only.\n")
+        raise _refusal("This page answers to 127.0.0.1 and localhost only.")
     if not same_origin(request.headers.get("Origin"), request.headers.get("Host")):
-        raise web.HTTPForbidden(text="A page of another site may not touch this simulation.\n")
+        raise _refusal("A page of another site may not touch this simulation.")
     if len(request.path) > LONGEST_PATH:
         raise web.HTTPNotFound(text="There is nothing of that name.\n")
     response = await handler(request)
     if token and "token" in request.query and not response.prepared:
         response.set_cookie(cookie_name(request), token, httponly=True, samesite="Strict", secure=request.secure)
     return response
+
+
+def _refusal(why: str) -> web.HTTPForbidden:
+    """And the end of that connection: its place is for others."""
+    refusal = web.HTTPForbidden(text=f"{why}\n")
+    refusal.force_close()
+    return refusal
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:

@@ -16,9 +16,11 @@ import asyncio
 import contextlib
 import errno
 import json
+import logging
 import os
 import queue
 import signal
+import socket
 import ssl
 import sys
 import threading
@@ -31,13 +33,15 @@ from aiohttp import web
 
 from palpate.frame import EVENT, FRAME, HAND, Field, Layout
 from palpate.link.keys import is_loopback
-from palpate.page.door import AT_A_TIME, SILENT_S, Door
+from palpate.page.complaints import Complaints
+from palpate.page.door import LOOK_S, QUEUE, Door
 from palpate.page.guard import TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
 from palpate.runtime.addresses import reachable
 from palpate.runtime.ring import Ring
 
 STATIC = Path(__file__).parent / "static"
+MOST_HEADERS = 64  # of a request, 8 KB each: browsers send about twenty
 KEPT_S = 75.0  # that a connection is kept for the next request
 FAREWELL_S = 0.5  # for the last answers, when the parent has gone
 
@@ -71,7 +75,7 @@ def application(hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = (
             raise web.HTTPNotFound(text="There is no such mesh.\n")
         return web.FileResponse(meshes[number], headers={"Content-Type": "application/octet-stream"})
 
-    app = web.Application(middlewares=[door.asked, guard])
+    app = web.Application(middlewares=[guard, door.known])
     app[TOKEN] = token
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/ws", hub.serve)
@@ -145,26 +149,44 @@ async def _serve(settings: dict[str, Any]) -> None:
         hub = _hub(settings)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StartError(f"the hello of this scene is not right: {problem!r}") from None
-    token, certificate, door = str(settings.get("token") or ""), _certificate(settings), Door()
+    token, certificate = str(settings.get("token") or ""), _certificate(settings)
+    door, complaints = Door(certificate), Complaints()
+    logging.getLogger().addHandler(complaints)
     runner = web.AppRunner(application(hub, door, token, settings.get("meshes", [])), access_log=None,
-                           keepalive_timeout=KEPT_S)  # fmt: skip
+                           keepalive_timeout=KEPT_S, lingering_time=0.0, max_headers=MOST_HEADERS)  # fmt: skip
     await runner.setup()
     assert runner.server is not None
-    host, port, loop = settings["host"], settings["port"], asyncio.get_running_loop()
-    try:
-        listening = await loop.create_server(door.to(runner.server), host, port, backlog=AT_A_TIME, ssl=certificate,
-                                             ssl_handshake_timeout=SILENT_S if certificate else None)  # fmt: skip
-    except (OSError, OverflowError) as problem:
-        if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
-            raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
-        raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
+    host, loop = settings["host"], asyncio.get_running_loop()
+    listening = await _listen(host, settings["port"])
+    tasks = [loop.create_task(door.let_in(runner.server, each)) for each in listening]
     threading.Thread(target=_hear_parent, args=(hub, loop), daemon=True).start()
     name = reachable(host)
     name = f"[{name}]" if ":" in name else name
     scheme, query = "https" if certificate else "http", f"?token={token}" if token else ""
-    port = listening.sockets[0].getsockname()[1]
+    port = listening[0].getsockname()[1]
     print(json.dumps({"url": f"{scheme}://{name}:{port}/{query}"}), flush=True)
-    await door.watch(runner.server)
+    while not any(task.done() for task in tasks):
+        door.look(loop.time())
+        complaints.look(loop.time())
+        await asyncio.sleep(LOOK_S)
+    await asyncio.gather(*tasks)
+
+
+async def _listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen on all addresses of a name, two perhaps for localhost."""
+    listening: list[socket.socket] = []
+    try:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in dict.fromkeys(found):
+            here = (address[0], port, *address[2:])
+            listening.append(socket.create_server(here, family=family, backlog=QUEUE))
+            listening[-1].setblocking(False)
+    except (OSError, OverflowError) as problem:
+        if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
+            raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
+        raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
+    return listening
 
 
 def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
