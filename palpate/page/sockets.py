@@ -34,7 +34,7 @@ LARGEST_BYTES = messages.LONGEST_REQUEST + 1024  # a message beyond this ends th
 MOST_PAGES = 32  # open at once: each gets sixty frames a second
 MOST_WAITING = 8  # requests of one browser that were not answered yet
 MOST_LONG = 2  # long requests of all browsers that were not answered yet
-MOST_UNREAD_BYTES = 2**20  # that wait for a browser, of what all are told
+MOST_UNREAD_BYTES = 2**20  # that wait for a browser: until it has read them it is told and may ask no more
 MOST_IN_A_ROW = 100  # messages of one browser before the others have their turn
 TOO_MUCH = "too much at once: wait for the answers to what you asked before"
 
@@ -178,7 +178,8 @@ class Hub:
     def _pass_on(self, browser: Browser, number: int, text: str) -> None:
         """A request goes to the session, or is refused, or dropped: if its number is in use, or it asks on and on."""
         long, in_use = len(text) > messages.LONGEST, number in browser.waiting or number in browser.refused
-        if in_use or len(browser.waiting) >= MOST_WAITING or (long and len(self._long) >= MOST_LONG):
+        much = len(browser.waiting) >= MOST_WAITING or browser.unread > MOST_UNREAD_BYTES
+        if in_use or much or (long and len(self._long) >= MOST_LONG):
             browser.dropped += 1
             if not in_use and len(browser.refused) < MOST_WAITING:
                 browser.refused.append(number)
