@@ -117,9 +117,9 @@ class Asking(queue.SimpleQueue[str]):
 
     def _print(self) -> None:
         while True:
-            line = self.get().encode()
             with contextlib.suppress(BrokenPipeError):  # the parent is gone, and so are we in a moment
-                sys.stdout.buffer.write(line + b"\n")
+                sys.stdout.buffer.write(self.get().encode())  # not kept here: it may be long
+                sys.stdout.buffer.write(b"\n")
                 sys.stdout.buffer.flush()
 
 

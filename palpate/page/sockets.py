@@ -119,8 +119,10 @@ class Hub:
                 async with self._reading:
                     understood = await asyncio.to_thread(messages.parse, message.data, self.touchable)
                 self._take(browser, message.data, understood)
+                del understood  # a robot's file: not to be kept until the next message
             else:
                 self.take(browser, message.data)
+            del message
             in_a_row += 1
             if in_a_row % MOST_IN_A_ROW == 0:
                 await asyncio.sleep(0)

@@ -86,14 +86,17 @@ class Desk:
 
     def _run(self, requests: queue.Queue[tuple[Child, dict[str, Any]] | None]) -> None:
         while (taken := requests.get()) is not None:
-            page, request = taken
-            number = request.get("id")
-            try:
-                page.tell({"id": number, "ok": True, **self.answer(request)})
-                if request.get("what") in ("robot", "scene"):  # once the page has been told
-                    self.session.leaving.set()
-            except Exception as error:  # whatever a file or a page brings, the desk stays open
-                page.tell({"id": number, "ok": False, "error": one_line(error)})
+            self._serve(*taken)
+            del taken  # a robot's files: not to be kept until the next request
+
+    def _serve(self, page: Child, request: dict[str, Any]) -> None:
+        number = request.get("id")
+        try:
+            page.tell({"id": number, "ok": True, **self.answer(request)})
+            if request.get("what") in ("robot", "scene"):  # once the page has been told
+                self.session.leaving.set()
+        except Exception as error:  # whatever a file or a page brings, the desk stays open
+            page.tell({"id": number, "ok": False, "error": one_line(error)})
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a request comes to; raises with one line if it does not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import signal
 import tempfile
@@ -118,6 +119,8 @@ def touch(
                 ending.wait(session.leaving)
                 built, first = session.next_scene, False
             say(str(session.report))
+            del session
+            gc.collect()  # the scene that was left, which its threads held, before another needs the room
             if built is not None and not ending.over:
                 say(f"now the scene {built.name!r}{', which is not recorded' if record else ''}")
     return 0

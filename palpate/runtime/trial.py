@@ -19,9 +19,11 @@ import numpy as np
 from palpate.model.description import ModelError, ModelWarning
 from palpate.model.load import load
 from palpate.model.meshes import load_mesh
+from palpate.model.shapes import Shape
 from palpate.runtime.children import one_line
 
 MOST_BODIES = 500  # matrices over all joints must fit into memory, and be searched; humanoids have about a hundred
+MOST_TRIANGLES = 2_000_000  # of all that is drawn: 100 MB for every page; whole humanoids have about a million
 LARGEST_M = 1e4  # of a mesh: nothing that a page can show is larger
 MOST_MEMORY_BYTES, LONGEST_S = 4 * 2**30, 20  # of this process: address space, and of a processor
 
@@ -33,13 +35,28 @@ def read(robot: Path, among: Path) -> int:
     if len(described.bodies) > MOST_BODIES:
         raise ModelError(f"{robot.name} has {len(described.bodies)} bodies; a robot may have {MOST_BODIES}")
     shapes = [shape for body in described.bodies for shape in body.shapes]
-    for mesh, scale in {(shape.mesh, shape.size) for shape in shapes if shape.mesh is not None}:
+    triangles = 0
+    for mesh, scales in _uses(shapes).items():
         if not mesh.resolve().is_relative_to(among.resolve()):  # our own files are not for whoever sees a page
             raise ModelError(f"mesh {mesh} is not among the files")
-        reach_m = np.abs(load_mesh(mesh)[0] * np.array(scale)).max()
+        vertices, faces = load_mesh(mesh)
+        reach_m = np.max(np.abs(vertices).max(axis=0) * np.abs(scales))
         if not reach_m <= LARGEST_M:
             raise ModelError(f"mesh {mesh.name} reaches {reach_m:.3g} m: is it in metres?")
+        triangles += len(faces) * len(scales)
+        if triangles > MOST_TRIANGLES:
+            raise ModelError(f"{robot.name} has more than {MOST_TRIANGLES} triangles, each use of a mesh counted: "
+                             "simplify its meshes")  # fmt: skip
     return len(described.bodies)
+
+
+def _uses(shapes: list[Shape]) -> dict[Path, list[tuple[float, ...]]]:
+    """Of each mesh the scales that it is used at, as often as it is."""
+    uses: dict[Path, list[tuple[float, ...]]] = {}
+    for shape in shapes:
+        if shape.mesh is not None:
+            uses.setdefault(shape.mesh, []).append(shape.size)
+    return uses
 
 
 def main() -> None:

@@ -8,10 +8,11 @@ moves in between: it begins at the base or where a trunk branches, and ends befo
 from __future__ import annotations
 
 import difflib
+import gc
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -109,13 +110,14 @@ def _affordable(shape: Shape) -> list[Shape]:
     return [touched] if shape.role == "collision" else [replace(shape, role="visual"), touched]
 
 
-@cache
+@lru_cache(maxsize=1000)
 def capsule_around(mesh: Path, scale: tuple[float, ...]) -> tuple[tuple[float, float], Transform]:
     """((radius, length) [m], place) of the smallest of a few capsules that hold all vertices of a mesh.
 
     Tried are the axes of the file and the principal ones of its vertices, each through the middle of their box.
     """
     vertices = load_mesh(mesh)[0] * np.array(scale)
+    gc.collect(1)  # readers leave circles of objects that hold the file several times over
     principal = np.linalg.eigh(np.cov(vertices.T))[1].T
     best, found = np.inf, ((1e-3, 0.0), IDENTITY)
     for axis in (*np.eye(3), *principal):
