@@ -3,8 +3,8 @@
 The first line of stdin is one JSON object:
     {"frame_fd": int, "hand_fd": int, "event_fd": int, "host": "127.0.0.1", "port": 8642, "hello": {...}}
 the file descriptors being rings (runtime/ring.py): frames to read, hands and events to write.  Port 0 picks a free one.
-A host that others can reach needs "token"; "cert" and "key" are the files of a certificate, for https; "meshes" files
-that runtime/meshes.py wrote.
+Whoever has the "token" may come in, and on this machine programs of the same user; a host that others can reach needs
+one.  "cert" and "key" are the files of a certificate, for https; "meshes" files that runtime/meshes.py wrote.
 When it listens it prints {"url": "http://127.0.0.1:8642/"}; if it cannot, {"error": "..."} and ends with 2.
 What a browser requests is printed as {"request": {"id": ..., ...}}; every further line of stdin is an answer,
 {"id": ..., ...}, or, without an id, something to tell all.  When stdin ends, the parent is gone, and so are we.
@@ -35,10 +35,11 @@ from palpate.frame import EVENT, FRAME, HAND, Field, Layout
 from palpate.link.keys import is_loopback
 from palpate.page.complaints import Complaints
 from palpate.page.door import LOOK_S, QUEUE, Door
-from palpate.page.guard import TOKEN, add_headers, guard
+from palpate.page.guard import HERE, TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
 from palpate.runtime.addresses import reachable
 from palpate.runtime.ring import Ring
+from palpate.runtime.users import users_are_told
 
 STATIC = Path(__file__).parent / "static"
 MOST_HEADERS = 64  # of a request, 8 KB each: browsers send about twenty
@@ -60,7 +61,9 @@ def main() -> None:
         sys.exit(2)
 
 
-def application(hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = ()) -> web.Application:
+def application(
+    hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = (), here: bool = True
+) -> web.Application:
     """Index, its files, the meshes of the scene, and the socket."""
     index = STATIC / "index.html"
     if not index.is_file():
@@ -76,7 +79,7 @@ def application(hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = (
         return web.FileResponse(meshes[number], headers={"Content-Type": "application/octet-stream"})
 
     app = web.Application(middlewares=[guard, door.known])
-    app[TOKEN] = token
+    app[TOKEN], app[HERE] = token, here
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/ws", hub.serve)
     app.router.add_get("/", show)
@@ -95,7 +98,7 @@ def _settings(line: bytes) -> dict[str, Any]:
         raise StartError(f"the first line of stdin is not the settings of a page: {problem!r}") from None
     if not valid or not {"sizes", "bodies"} <= set(hello):
         raise StartError("the first line of stdin is not the settings of a page")
-    if not is_loopback(str(host)) and not settings.get("token"):
+    if not settings.get("token") and not (is_loopback(str(host)) and users_are_told()):
         raise StartError(f"{host!r} can be reached by others: a page there needs a token")
     return dict(settings)
 
@@ -152,11 +155,11 @@ async def _serve(settings: dict[str, Any]) -> None:
     token, certificate = str(settings.get("token") or ""), _certificate(settings)
     door, complaints = Door(certificate), Complaints()
     logging.getLogger().addHandler(complaints)
-    runner = web.AppRunner(application(hub, door, token, settings.get("meshes", [])), access_log=None,
-                           keepalive_timeout=KEPT_S, lingering_time=0.0, max_headers=MOST_HEADERS)  # fmt: skip
+    host, loop = settings["host"], asyncio.get_running_loop()
+    app = application(hub, door, token, settings.get("meshes", []), is_loopback(str(host)))
+    runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEPT_S, lingering_time=0.0, max_headers=MOST_HEADERS)
     await runner.setup()
     assert runner.server is not None
-    host, loop = settings["host"], asyncio.get_running_loop()
     listening = await _listen(host, settings["port"])
     tasks = [loop.create_task(door.let_in(runner.server, each)) for each in listening]
     threading.Thread(target=_hear_parent, args=(hub, loop), daemon=True).start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
+import secrets
 import signal
 import tempfile
 import threading
@@ -25,6 +26,7 @@ from palpate.jit.ahead import compiled_ahead
 from palpate.runtime.children import Child
 from palpate.runtime.ring import Ring
 from palpate.runtime.tls import make_certificate
+from palpate.runtime.users import address_to_open
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
@@ -76,7 +78,7 @@ class Ending:
 
 
 def _show(url: str, browser: bool, say: Say) -> None:
-    opened = browser and webbrowser.open(url)
+    opened = browser and webbrowser.open(address_to_open(url))
     say(f"the page is at {url}{'' if opened else '  (open it in a browser)'}; Ctrl-C ends")
 
 
@@ -260,7 +262,8 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
         fds = {"frame_fd": frames.fd, "hand_fd": hands.fd, "event_fd": events.fd}
         with Player(recording, frames, events):
             hello = recording.replay_hello() | {"frame": layout.describe()}
-            orders = fds | {"host": "127.0.0.1", "port": port, "hello": hello, "meshes": list(map(str, meshes))}
+            orders = fds | {"host": "127.0.0.1", "port": port, "token": secrets.token_urlsafe(16), "hello": hello,
+                            "meshes": list(map(str, meshes))}  # fmt: skip
             page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)
