@@ -28,7 +28,7 @@ def opened(browser: Any, url: str, folder: Path, screen: dict[str, Any], quality
     context = browser.new_context(**screen)
     if quality == "fine":
         context.add_init_script(UNHURRIED)
-    return Tab(context, f"{url}?quality={quality}", folder)
+    return Tab(context, f"{url}{'&' if '?' in url else '?'}quality={quality}", folder)
 
 
 # ---- what a person does

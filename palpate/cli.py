@@ -113,7 +113,7 @@ class Touch:
     browser: bool = True
     """Open the page in the browser."""
     host: Annotated[str, tyro.conf.arg(metavar="ADDRESS")] = "127.0.0.1"
-    """Address of the page; with one that others can reach, the printed address has a token."""
+    """Address of the page; the printed one has a token, for whoever is not you on this machine."""
     port: int = 8642
     """Port of the page; 0 picks one."""
     tls: bool = False

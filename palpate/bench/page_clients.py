@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
+from urllib.parse import urlsplit
 
 import aiohttp
 import numpy as np
@@ -33,10 +33,15 @@ PULL_M = 0.03  # how far the hand is from the point it holds
 LATE = COUNTERS.index("late")
 
 
+def socket_of(url: str) -> str:
+    """The address of a page's socket, with the page's token."""
+    return urlsplit(url)._replace(path="/ws").geturl()
+
+
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """The socket of the page at an address."""
-    async with aiohttp.ClientSession() as http, http.ws_connect(urljoin(url, "ws"), max_msg_size=0) as ws:
+    async with aiohttp.ClientSession() as http, http.ws_connect(socket_of(url), max_msg_size=0) as ws:
         yield ws
 
 

@@ -97,6 +97,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
 
     import aiohttp
 
+    from palpate.bench.page_clients import socket_of
     from palpate.runtime.ring import Follower
     from palpate.runtime.session import Session
 
@@ -111,7 +112,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
         body = session.scene.model.body("tool")
         target = session.frame()["pose"][body][:3].tolist()
         hand = json.dumps({"type": "hand", "body": body, "at_body": [0, 0, 0], "target": target, "stiffness": 800})
-        async with aiohttp.ClientSession() as http, http.ws_connect(session.url + "ws") as socket:
+        async with aiohttp.ClientSession() as http, http.ws_connect(socket_of(session.url)) as socket:
             ended = time.monotonic() + seconds
             while time.monotonic() < ended:
                 message = await socket.receive()

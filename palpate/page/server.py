@@ -3,8 +3,8 @@
 The first line of stdin is one JSON object:
     {"frame_fd": int, "hand_fd": int, "event_fd": int, "host": "127.0.0.1", "port": 8642, "hello": {...}}
 the file descriptors being rings (runtime/ring.py): frames to read, hands and events to write.  Port 0 picks a free one.
-A host that others can reach needs "token"; "cert" and "key" are the files of a certificate, for https; "meshes" files
-that runtime/meshes.py wrote.
+Whoever has the "token" may come in, and on this machine programs of the same user; a host that others can reach needs
+one.  "cert" and "key" are the files of a certificate, for https; "meshes" files that runtime/meshes.py wrote.
 When it listens it prints {"url": "http://127.0.0.1:8642/"}; if it cannot, {"error": "..."} and ends with 2.
 What a browser requests is printed as {"request": {"id": ..., ...}}; every further line of stdin is an answer,
 {"id": ..., ...}, or, without an id, something to tell all.  When stdin ends, the parent is gone, and so are we.
@@ -16,8 +16,10 @@ import asyncio
 import contextlib
 import errno
 import json
+import logging
 import os
 import queue
+import socket
 import ssl
 import sys
 import threading
@@ -30,14 +32,17 @@ from aiohttp import web
 
 from palpate.frame import EVENT, FRAME, HAND, Field, Layout
 from palpate.link.keys import is_loopback
-from palpate.page.door import AT_A_TIME, SILENT_S, Door
-from palpate.page.guard import TOKEN, add_headers, guard
+from palpate.page.complaints import Complaints
+from palpate.page.door import LOOK_S, QUEUE, Door
+from palpate.page.guard import HERE, TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
 from palpate.runtime.addresses import reachable
 from palpate.runtime.ending import leave_to_parent
 from palpate.runtime.ring import Ring
+from palpate.runtime.users import users_are_told
 
 STATIC = Path(__file__).parent / "static"
+MOST_HEADERS = 64  # of a request, 8 KB each: browsers send about twenty
 KEPT_S = 75.0  # that a connection is kept for the next request
 FAREWELL_S = 0.5  # for the last answers, when the parent has gone
 
@@ -56,7 +61,9 @@ def main() -> None:
         sys.exit(2)
 
 
-def application(hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = ()) -> web.Application:
+def application(
+    hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = (), here: bool = True
+) -> web.Application:
     """Index, its files, the meshes of the scene, and the socket."""
     index = STATIC / "index.html"
     if not index.is_file():
@@ -71,8 +78,8 @@ def application(hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = (
             raise web.HTTPNotFound(text="There is no such mesh.\n")
         return web.FileResponse(meshes[number], headers={"Content-Type": "application/octet-stream"})
 
-    app = web.Application(middlewares=[door.asked, guard])
-    app[TOKEN] = token
+    app = web.Application(middlewares=[guard, door.known])
+    app[TOKEN], app[HERE] = token, here
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/ws", hub.serve)
     app.router.add_get("/", show)
@@ -91,7 +98,7 @@ def _settings(line: bytes) -> dict[str, Any]:
         raise StartError(f"the first line of stdin is not the settings of a page: {problem!r}") from None
     if not valid or not {"sizes", "bodies"} <= set(hello):
         raise StartError("the first line of stdin is not the settings of a page")
-    if not is_loopback(str(host)) and not settings.get("token"):
+    if not settings.get("token") and not (is_loopback(str(host)) and users_are_told()):
         raise StartError(f"{host!r} can be reached by others: a page there needs a token")
     return dict(settings)
 
@@ -113,9 +120,9 @@ class Asking(queue.SimpleQueue[str]):
 
     def _print(self) -> None:
         while True:
-            line = self.get().encode()
             with contextlib.suppress(BrokenPipeError):  # the parent is gone, and so are we in a moment
-                sys.stdout.buffer.write(line + b"\n")
+                sys.stdout.buffer.write(self.get().encode())  # not kept here: it may be long
+                sys.stdout.buffer.write(b"\n")
                 sys.stdout.buffer.flush()
 
 
@@ -145,26 +152,44 @@ async def _serve(settings: dict[str, Any]) -> None:
         hub = _hub(settings)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StartError(f"the hello of this scene is not right: {problem!r}") from None
-    token, certificate, door = str(settings.get("token") or ""), _certificate(settings), Door()
-    runner = web.AppRunner(application(hub, door, token, settings.get("meshes", [])), access_log=None,
-                           keepalive_timeout=KEPT_S)  # fmt: skip
+    token, certificate = str(settings.get("token") or ""), _certificate(settings)
+    door, complaints = Door(certificate), Complaints()
+    logging.getLogger().addHandler(complaints)
+    host, loop = settings["host"], asyncio.get_running_loop()
+    app = application(hub, door, token, settings.get("meshes", []), is_loopback(str(host)))
+    runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEPT_S, lingering_time=0.0, max_headers=MOST_HEADERS)
     await runner.setup()
     assert runner.server is not None
-    host, port, loop = settings["host"], settings["port"], asyncio.get_running_loop()
-    try:
-        listening = await loop.create_server(door.to(runner.server), host, port, backlog=AT_A_TIME, ssl=certificate,
-                                             ssl_handshake_timeout=SILENT_S if certificate else None)  # fmt: skip
-    except (OSError, OverflowError) as problem:
-        if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
-            raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
-        raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
+    listening = await _listen(host, settings["port"])
+    tasks = [loop.create_task(door.let_in(runner.server, each)) for each in listening]
     threading.Thread(target=_hear_parent, args=(hub, loop), daemon=True).start()
     name = reachable(host)
     name = f"[{name}]" if ":" in name else name
     scheme, query = "https" if certificate else "http", f"?token={token}" if token else ""
-    port = listening.sockets[0].getsockname()[1]
+    port = listening[0].getsockname()[1]
     print(json.dumps({"url": f"{scheme}://{name}:{port}/{query}"}), flush=True)
-    await door.watch(runner.server)
+    while not any(task.done() for task in tasks):
+        door.look(loop.time())
+        complaints.look(loop.time())
+        await asyncio.sleep(LOOK_S)
+    await asyncio.gather(*tasks)
+
+
+async def _listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets that listen on all addresses of a name, two perhaps for localhost."""
+    listening: list[socket.socket] = []
+    try:
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in dict.fromkeys(found):
+            here = (address[0], port, *address[2:])
+            listening.append(socket.create_server(here, family=family, backlog=QUEUE))
+            listening[-1].setblocking(False)
+    except (OSError, OverflowError) as problem:
+        if isinstance(problem, OSError) and problem.errno == errno.EADDRINUSE:
+            raise StartError(f"port {port} is taken: is palpate running already? --port 0 picks a free one") from None
+        raise StartError(f"cannot listen on {host} port {port}: {problem}") from None
+    return listening
 
 
 def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:

@@ -34,7 +34,7 @@ LARGEST_BYTES = messages.LONGEST_REQUEST + 1024  # a message beyond this ends th
 MOST_PAGES = 32  # open at once: each gets sixty frames a second
 MOST_WAITING = 8  # requests of one browser that were not answered yet
 MOST_LONG = 2  # long requests of all browsers that were not answered yet
-MOST_UNREAD_BYTES = 2**20  # that wait for a browser, of what all are told
+MOST_UNREAD_BYTES = 2**20  # that wait for a browser: until it has read them it is told and may ask no more
 MOST_IN_A_ROW = 100  # messages of one browser before the others have their turn
 TOO_MUCH = "too much at once: wait for the answers to what you asked before"
 
@@ -121,8 +121,10 @@ class Hub:
                 async with self._reading:
                     understood = await asyncio.to_thread(messages.parse, message.data, self.touchable)
                 self._take(browser, message.data, understood, arrived_ns)
+                del understood  # a robot's file: not to be kept until the next message
             else:
                 self.take(browser, message.data, arrived_ns)
+            del message
             in_a_row += 1
             if in_a_row % MOST_IN_A_ROW == 0:
                 await asyncio.sleep(0)
@@ -185,7 +187,8 @@ class Hub:
         number, is_mark = request["id"], request["what"] == "mark"
         under_way = browser.marking if is_mark else browser.waiting
         long, in_use = not is_mark and len(text) > messages.LONGEST, number in browser.waiting | browser.marking
-        if len(under_way) >= MOST_WAITING or (long and len(self._long) >= MOST_LONG):
+        much = len(under_way) >= MOST_WAITING or browser.unread > MOST_UNREAD_BYTES
+        if much or (long and len(self._long) >= MOST_LONG):
             refusal = TOO_MUCH
         if in_use or number in browser.refused or refusal:
             browser.dropped += 1

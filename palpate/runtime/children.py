@@ -63,17 +63,19 @@ class Child:
         assert self.process.stdout is not None
         with self.process.stdout as lines:
             for line in lines:
-                try:
-                    said = json.loads(line)
-                except (ValueError, RecursionError):  # something else that was printed
-                    continue
-                if not isinstance(said, dict):
-                    continue
-                if "request" in said and self._requested is not None:
-                    self._requested(self, said["request"])
-                else:
-                    self.answers.put(said)
+                self._hear(line)
+                del line  # with a robot's files in it, perhaps: not to be kept until the next
         self.answers.put({"ended": True})
+
+    def _hear(self, line: str) -> None:
+        try:
+            said = json.loads(line)
+        except (ValueError, RecursionError):  # something else that was printed
+            return
+        if isinstance(said, dict) and "request" in said and self._requested is not None:
+            self._requested(self, said["request"])
+        elif isinstance(said, dict):
+            self.answers.put(said)
 
     def answer(self, key: str, timeout_s: float) -> Any:
         """Wait for the answer with this key; a ChildError if the child reports an error, ends or stays silent."""

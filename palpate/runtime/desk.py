@@ -1,6 +1,8 @@
-"""The desk: what pages request of a session and takes longer than a tick; answered one after the other, in a thread.
+"""The desk: what pages request of a session and takes longer than a tick.
 
-Marks have a thread of their own: the time of a mark is when it came, and it waits for nothing else.
+It has counters, a thread each, so that a robot that takes a minute to read keeps nobody from adding a box: what is
+alike is answered one after the other, in the order it came, and nothing else waits for it.  The time of a mark is
+when it came.
 
     scene    {name}                       go on with another scene: its name, or a robot's
     robot    {files: {name: base64}}      go on with the arm of a URDF file, with its meshes
@@ -46,7 +48,8 @@ if TYPE_CHECKING:
     from palpate.runtime.session import Session
 
 SHOWN_POINTS = 200  # of a path
-PATIENCE_S = 2.0  # for the answer under way when the session ends
+PATIENCE_S = 2.0  # for the answers under way when the session ends
+COUNTERS = ("robot", "scene", "lab", "marks", "edits")  # what a request is about: all but the first four are edits
 FORMATS: dict[str, tuple[str, Callable[[Path, Trajectory], None]]] = {
     "json": ("trajectory.json", save),
     "csv": ("trajectory.csv", export_csv),
@@ -64,38 +67,44 @@ class Desk:
 
     def __init__(self, session: Session) -> None:
         self.session, self.lab = session, Lab(session)
-        self._requests, self._marks = Requests(), Requests()
-        self._thread = threading.Thread(target=self._run, args=(self._requests,), name="desk", daemon=True)
-        self._marking = threading.Thread(target=self._run, args=(self._marks,), name="marks", daemon=True)
-        self._thread.start()
-        self._marking.start()
+        self._queues: dict[str, queue.Queue[tuple[Child, dict[str, Any]] | None]] = {n: queue.Queue() for n in COUNTERS}
+        self._threads = [threading.Thread(target=self._run, args=(each,), name=f"desk-{name}", daemon=True)
+                         for name, each in self._queues.items()]  # fmt: skip
+        self._building = threading.Lock()  # of scenes: the first to be built is gone to
+        for thread in self._threads:
+            thread.start()
 
     def requested(self, page: Child, request: dict[str, Any]) -> None:
-        """Put a request on the desk; the answer goes to the page that it came from.  Marks wait for marks only."""
-        if request.get("what") == "mark":
+        """Put a request on the desk; the answer goes to the page that it came from."""
+        what = str(request.get("what"))
+        if what == "mark":
             request.setdefault("arrived_ns", time.monotonic_ns())
-            self._marks.put((page, request))
-        else:
-            self._requests.put((page, request))
+        counter = {"robot": "robot", "scene": "scene", "mark": "marks"}.get(what)
+        self._queues[counter or ("lab" if what in self.lab.answers else "edits")].put((page, request))
 
     def close(self) -> None:
         """Answer nothing more."""
-        for line, thread in ((self._marks, self._marking), (self._requests, self._thread)):
-            line.put(None)
+        for each in self._queues.values():
+            each.put(None)
+        until_s = time.monotonic() + PATIENCE_S
+        for thread in self._threads:
             if threading.current_thread() is not thread:
-                thread.join(PATIENCE_S)
+                thread.join(max(0.0, until_s - time.monotonic()))
         self.lab.close()
 
-    def _run(self, line: Requests) -> None:
-        while (taken := line.get()) is not None:
-            page, request = taken
-            number = request.get("id")
-            try:
-                page.tell({"id": number, "ok": True, **self.answer(request)})
-            except Exception as error:  # whatever a file or a page brings, the desk stays open
-                page.tell({"id": number, "ok": False, "error": one_line(error)})
-            if line is self._requests and self.session.next_scene is not None:  # once the page has been told
+    def _run(self, requests: queue.Queue[tuple[Child, dict[str, Any]] | None]) -> None:
+        while (taken := requests.get()) is not None:
+            self._serve(*taken)
+            del taken  # a robot's files: not to be kept until the next request
+
+    def _serve(self, page: Child, request: dict[str, Any]) -> None:
+        number = request.get("id")
+        try:
+            page.tell({"id": number, "ok": True, **self.answer(request)})
+            if request.get("what") in ("robot", "scene"):  # once the page has been told
                 self.session.leaving.set()
+        except Exception as error:  # whatever a file or a page brings, the desk stays open
+            page.tell({"id": number, "ok": False, "error": one_line(error)})
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a request comes to; raises with one line if it does not."""
@@ -115,7 +124,7 @@ class Desk:
         name = str(request.get("name"))
         if is_file_name(name):  # whoever looks at a page need not see this machine's files
             raise ValueError("a page asks for scenes and robots by name; a robot's own files are sent")
-        return self._go_to(scene_of(name)())
+        return self._go_to(scene_of(name))
 
     def _robot(self, request: dict[str, Any]) -> dict[str, Any]:
         self._check_leaving()
@@ -123,8 +132,7 @@ class Desk:
         try:
             robot = unpack_robot(request.get("files"), folder.path)
             try_robot(robot, folder.path)
-            scene = scene_of(str(robot))()
-            answer = self._go_to(replace(scene, name=robot.stem, title=scene.title.replace(robot.name, robot.stem)))
+            answer = self._go_to(lambda: _renamed(scene_of(str(robot))(), robot.name, robot.stem))
         except Exception as error:
             folder.remove()
             raise ValueError(one_line(error).replace(f"{folder.path}/", "")) from None
@@ -137,9 +145,11 @@ class Desk:
         if self.session.next_scene is not None:
             raise ValueError("another scene is on its way already")
 
-    def _go_to(self, scene: Scene) -> dict[str, Any]:
-        self.session.next_scene = with_loose(scene)
-        return {"scene": scene.name}
+    def _go_to(self, build: Callable[[], Scene]) -> dict[str, Any]:
+        with self._building:
+            self._check_leaving()  # once more: another may have been quicker
+            self.session.next_scene = with_loose(build())
+            return {"scene": self.session.next_scene.name}
 
     # ---- plans and edits
 
@@ -195,6 +205,10 @@ class Desk:
             raise ValueError(f"a mark is a text of 1 .. {LONGEST_TEXT} characters")
         self.session.mark(text, request.get("data"), arrived_ns=arrived_ns if type(arrived_ns) is int else None)
         return {}
+
+
+def _renamed(scene: Scene, file: str, name: str) -> Scene:
+    return replace(scene, name=name, title=scene.title.replace(file, name))
 
 
 def _rows(trajectory: Trajectory, which: np.ndarray) -> Trajectory:

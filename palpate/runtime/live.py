@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import secrets
 import webbrowser
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -21,6 +23,7 @@ from palpate.runtime.folders import Folder, sweep
 from palpate.runtime.ring import Ring
 from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.tls import make_certificate
+from palpate.runtime.users import address_to_open
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
@@ -34,7 +37,7 @@ CLEAR_M, MOST_STEPS_UP = 0.03, 200  # of a device's middle from every surface, a
 
 
 def _show(url: str, browser: bool, say: Say) -> None:
-    opened = browser and webbrowser.open(url)
+    opened = browser and webbrowser.open(address_to_open(url))
     say(f"the page is at {url}{'' if opened else '  (open it in a browser)'}; Ctrl-C ends")
 
 
@@ -77,6 +80,8 @@ def touch(
                 ending.wait(session.leaving)
                 built, first = session.next_scene, False
             say(str(session.report))
+            del session
+            gc.collect()  # the scene that was left, which its threads held, before another needs the room
             if built is not None and not ending.over:
                 say(f"now the scene {built.name!r}{', which is not recorded' if record else ''}")
     return 0
@@ -214,7 +219,8 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
         fds = {"frame_fd": frames.fd, "hand_fd": hands.fd, "event_fd": events.fd}
         with Player(recording, frames, events):
             hello = recording.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}
-            orders = fds | {"host": "127.0.0.1", "port": port, "hello": hello, "meshes": list(map(str, meshes))}
+            orders = fds | {"host": "127.0.0.1", "port": port, "token": secrets.token_urlsafe(16), "hello": hello,
+                            "meshes": list(map(str, meshes))}  # fmt: skip
             page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)

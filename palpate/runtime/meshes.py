@@ -5,10 +5,12 @@ A file is little-endian: vertices n and triangles m (uint32 each), then n x 3 fl
 
 from __future__ import annotations
 
+import gc
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from palpate.model.meshes import load_mesh
 from palpate.model.model import Model
@@ -52,16 +54,20 @@ class MeshFiles:
 
 def write_meshes(model: Model, folder: Path) -> list[str]:
     """One file for each of `meshes_of`, in that folder; their paths by number."""
-    paths = []
-    for (mesh, size), number in meshes_of(model).items():
+    wanted = meshes_of(model)
+    for mesh in dict.fromkeys(mesh for mesh, _ in wanted):  # each is read once, whatever its scales
         vertices, triangles = load_mesh(mesh)
-        scale = np.array(size)
-        if np.prod(scale) < 0.0:  # a mirrored mesh would be inside out
-            triangles = triangles[:, ::-1]
-        path = folder / f"{number}.mesh"
-        with written_whole(path, "wb") as file:
-            file.write(np.array([len(vertices), len(triangles)], dtype="<u4").tobytes())
-            file.write((vertices * scale).astype("<f4").tobytes())
-            file.write(triangles.astype("<u4").tobytes())
-        paths.append(str(path))
-    return paths
+        for (name, size), number in wanted.items():
+            if name == mesh:
+                _write(folder / f"{number}.mesh", vertices * np.array(size), triangles, bool(np.prod(size) < 0.0))
+        del vertices, triangles
+        gc.collect(1)  # readers leave circles of objects that hold the file several times over
+    return [str(folder / f"{number}.mesh") for number in wanted.values()]
+
+
+def _write(path: Path, vertices: NDArray[np.float64], triangles: NDArray[np.int64], mirrored: bool) -> None:
+    with written_whole(path, "wb") as file:
+        file.write(np.array([len(vertices), len(triangles)], dtype="<u4").tobytes())
+        file.write(vertices.astype("<f4").tobytes())
+        # a mirrored mesh would be inside out
+        file.write((triangles[:, ::-1] if mirrored else triangles).astype("<u4").tobytes())

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from palpate.link.keys import is_loopback
 from palpate.runtime.children import Child
 from palpate.runtime.describe import describe
 from palpate.runtime.desk import Desk
@@ -25,7 +24,7 @@ class Paging:
         self, session: Session, host: str, port: int, certificate: tuple[Path, Path] | None, token: str
     ) -> None:
         self.session, self.host, self.port, self.certificate = session, host, port, certificate
-        self.token = "" if is_loopback(host) else token or secrets.token_urlsafe(16)
+        self.token = token or secrets.token_urlsafe(16)
         self.url = ""
         self.process: Child | None = None
         self.desk = Desk(session)

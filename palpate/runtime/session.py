@@ -54,9 +54,9 @@ class Session:
     """Run a scene in real time: `with Session(scene) as session: session.wait(5)`.
 
     devices      open devices beside the page's pointer, each with how it reaches into the world
-    host         of the page; one that others can reach gives it a token, which is in `url`
+    host         of the page; its token is in `url`, and whoever started it needs none on this machine
     certificate  files of a certificate and its key: the page comes by https
-    token        of a page that others can reach, so that another session's pages find this one; made if empty
+    token        of the page, so that another session's pages find this one; made if empty
     may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
     shared       other processes than page and recorder will read the rings of `engine`
 

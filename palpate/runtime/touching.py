@@ -21,6 +21,7 @@ from palpate.printable import printable
 from palpate.runtime.ending import Ending
 from palpate.runtime.saying import unfailing
 from palpate.runtime.session import Session
+from palpate.runtime.users import address_to_open
 from palpate.scenes.scene import Scene
 from palpate.world.world import World
 
@@ -62,7 +63,7 @@ def touch(
     session = Session(
         scene, devices, page=True, record=None if record is None else Path(record), port=port, fifo=fifo, say=_say
     ).start()
-    opened = browser and webbrowser.open(session.url)
+    opened = browser and webbrowser.open(address_to_open(session.url))
     _say(f"the page is at {session.url}{'' if opened else '  (open it in a browser)'}")
     if not _started:
         atexit.register(_at_exit)

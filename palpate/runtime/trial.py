@@ -16,10 +16,13 @@ from typing import Any
 
 from palpate.model.description import ModelError, ModelWarning
 from palpate.model.load import load
+from palpate.model.meshes import load_mesh
+from palpate.model.shapes import Shape
 from palpate.runtime.children import one_line
-from palpate.scenes.robots import scaled_vertices
+from palpate.scenes.robots import check_reach
 
 MOST_BODIES = 500  # matrices over all joints must fit into memory, and be searched; humanoids have about a hundred
+MOST_TRIANGLES = 2_000_000  # of all that is drawn: 100 MB for every page; whole humanoids have about a million
 MOST_MEMORY_BYTES, LONGEST_S = 4 * 2**30, 20  # of this process: address space, and of a processor
 
 
@@ -30,11 +33,27 @@ def read(robot: Path, among: Path) -> int:
     if len(described.bodies) > MOST_BODIES:
         raise ModelError(f"{robot.name} has {len(described.bodies)} bodies; a robot may have {MOST_BODIES}")
     shapes = [shape for body in described.bodies for shape in body.shapes]
-    for mesh, scale in {(shape.mesh, shape.size) for shape in shapes if shape.mesh is not None}:
+    triangles = 0
+    for mesh, scales in _uses(shapes).items():
         if not mesh.resolve().is_relative_to(among.resolve()):  # our own files are not for whoever sees a page
             raise ModelError(f"mesh {mesh} is not among the files")
-        scaled_vertices(mesh, scale)
+        vertices, faces = load_mesh(mesh)
+        for scale in scales:
+            check_reach(mesh, vertices, scale)
+        triangles += len(faces) * len(scales)
+        if triangles > MOST_TRIANGLES:
+            raise ModelError(f"{robot.name} has more than {MOST_TRIANGLES} triangles, each use of a mesh counted: "
+                             "simplify its meshes")  # fmt: skip
     return len(described.bodies)
+
+
+def _uses(shapes: list[Shape]) -> dict[Path, list[tuple[float, ...]]]:
+    """Of each mesh the scales that it is used at, as often as it is."""
+    uses: dict[Path, list[tuple[float, ...]]] = {}
+    for shape in shapes:
+        if shape.mesh is not None:
+            uses.setdefault(shape.mesh, []).append(shape.size)
+    return uses
 
 
 def limit(longest_s: int = LONGEST_S) -> None:

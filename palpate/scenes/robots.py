@@ -8,10 +8,11 @@ moves in between: it begins at the base or where a trunk branches, and ends befo
 from __future__ import annotations
 
 import difflib
+import gc
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -139,22 +140,23 @@ def _affordable(shape: Shape) -> list[Shape]:
     return [touched] if shape.role == "collision" else [replace(shape, role="visual"), touched]
 
 
-def scaled_vertices(mesh: Path, scale: tuple[float, ...]) -> Floats2:
-    """Vertices (n, 3) of a mesh [m]; a ModelError if it is larger than anything that can be shown."""
-    vertices: Floats2 = load_mesh(mesh)[0] * np.array(scale)
-    reach_m = np.abs(vertices).max()
-    if reach_m > LARGEST_M:
+def check_reach(mesh: Path, vertices: Floats2, scale: tuple[float, ...]) -> None:
+    """A ModelError if a mesh of these vertices [m, scaled] is larger than anything that can be shown."""
+    reach_m = float(np.max(np.abs(vertices).max(axis=0) * np.abs(scale)))
+    if not reach_m <= LARGEST_M:
         raise ModelError(f"mesh {mesh.name} reaches {reach_m:.3g} m: is it in metres?")
-    return vertices
 
 
-@cache
+@lru_cache(maxsize=1000)
 def capsule_around(mesh: Path, scale: tuple[float, ...]) -> tuple[tuple[float, float], Transform]:
     """((radius, length) [m], place) of the smallest of a few capsules that hold all vertices of a mesh.
 
     Tried are the axes of the file and the principal ones of its vertices, each through the middle of their box.
     """
-    vertices = scaled_vertices(mesh, scale)
+    vertices = load_mesh(mesh)[0]
+    check_reach(mesh, vertices, scale)
+    vertices = vertices * np.array(scale)
+    gc.collect(1)  # readers leave circles of objects that hold the file several times over
     principal = np.linalg.eigh(np.cov(vertices.T, ddof=0))[1].T
     best, found = np.inf, ((1e-3, 0.0), IDENTITY)
     for axis in (*np.eye(3), *principal):

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urlsplit
 
 import aiohttp
 import matplotlib.image
@@ -232,7 +232,7 @@ class Watcher:
         self._loop.close()
 
     async def _watch(self) -> None:
-        where = urljoin(self.url, "ws")
+        where = urlsplit(self.url)._replace(path="/ws").geturl()
         while not self._over:
             try:
                 async with aiohttp.ClientSession() as session, session.ws_connect(where, max_msg_size=0) as ws:

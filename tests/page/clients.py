@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp import WSMsgType
@@ -60,8 +60,7 @@ class Client:
 @asynccontextmanager
 async def connected(url: str, trust: ssl.SSLContext | None = None, **headers: str) -> AsyncIterator[Client]:
     """A client of the page at an address; a token in it is kept."""
-    query = urlsplit(url).query
-    where = urljoin(url, "ws") + (f"?{query}" if query else "")
+    where = urlsplit(url)._replace(path="/ws").geturl()
     async with (
         aiohttp.ClientSession() as session,
         session.ws_connect(where, headers=headers, ssl=trust or True) as ws,

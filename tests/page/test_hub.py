@@ -5,7 +5,9 @@ import contextlib
 import json
 import sys
 import threading
+import weakref
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +18,7 @@ from waiting import until_async as until
 
 from palpate import frame
 from palpate.page.messages import LONGEST_REQUEST
-from palpate.page.sockets import MOST_LONG, MOST_WAITING
+from palpate.page.sockets import MOST_LONG, MOST_WAITING, Browser, Hub
 
 LEFT, RIGHT = {**HOLD, "hand": 0}, {**HOLD, "hand": 1, "body": 3}
 
@@ -357,6 +359,38 @@ def test_of_long_requests_only_a_few_wait_and_then_there_is_room_again(page: Pag
             await first.answer(id=0)
             await second.request(3, "robot", files=files)
             assert (await asyncio.to_thread(page.said))["request"]["what"] == "robot"
+
+    asyncio.run(look())
+
+
+def test_what_a_page_said_is_not_kept_until_it_says_more(rings: Rings) -> None:
+    class Text(str):
+        """A text that can be watched."""
+
+    class Silent:
+        """A socket that brings one message, and then no more."""
+
+        def __init__(self, text: str) -> None:
+            self.messages = [SimpleNamespace(type=WSMsgType.TEXT, data=text)]
+
+        def __aiter__(self) -> "Silent":
+            return self
+
+        async def __anext__(self) -> SimpleNamespace:
+            if self.messages:
+                return self.messages.pop()
+            return await asyncio.get_running_loop().create_future()
+
+    async def look() -> None:
+        asked: list[int] = []
+        hub = Hub(rings.hello, rings.frames, rings.hands, rings.events, lambda line: asked.append(len(line)))
+        text = Text(json.dumps({"type": "request", "id": 1, "what": "robot", "files": {"a": "x" * 5000}}))
+        watched, browser = weakref.ref(text), Browser(Silent(text))  # type: ignore[arg-type]
+        del text
+        listening = asyncio.create_task(hub._listen(browser))
+        await until(lambda: asked)
+        await until(lambda: watched() is None)
+        listening.cancel()
 
     asyncio.run(look())
 

@@ -1,6 +1,7 @@
 """`palpate touch` as a program runs it: one scene after the other behind one address, asked for by a page."""
 
 import asyncio
+import gc
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ from waiting import WAIT_S
 
 from palpate import jit
 from palpate.runtime.live import touch
+from palpate.runtime.session import Session
 
 pytestmark = [
     pytest.mark.real_time,
@@ -103,6 +105,27 @@ def test_a_page_asks_for_another_scene_and_finds_it_at_the_same_address(tmp_path
     assert sum("the page is at" in line for line in said) == 1
     assert "now the scene 'box-on-table', which is not recorded" in said
     assert any("recorded" in line and "first.mcap" in line for line in said)
+
+
+def test_a_scene_that_was_left_is_let_go_before_the_next_runs():
+    def alive() -> set[str]:
+        return {each.scene.name for each in gc.get_objects() if type(each) is Session}
+
+    async def person(url: str) -> None:
+        for name in ("box-on-table", "arm-rest"):
+            async with connected(url) as browser:
+                await browser.request(1, "scene", name=name)
+                assert (await browser.answer(WAIT_S))["ok"]
+                await gone(browser)
+            assert await again(url) == name
+            assert alive() == {name}
+
+    gc.collect()
+    gc.disable()  # nobody tidies up by chance
+    try:
+        Touching().run("arm-rest", person)
+    finally:
+        gc.enable()
 
 
 def test_an_unknown_scene_keeps_the_old_one_running():

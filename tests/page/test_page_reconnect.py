@@ -48,7 +48,7 @@ def test_a_page_works_again_after_palpate_was_killed_and_started_again(palpate: 
     for key in ("r", "f", " "):  # nothing breaks while nobody is there
         tab.page.keyboard.press(key)
     palpate.start()
-    assert palpate.running.url == palpate.url
+    assert urlsplit(palpate.running.url).port == urlsplit(palpate.url).port  # its token is another: ours need none
     tab.until("connected()")
     wait(lambda: not tab.shows(".banner"), "all is well again")
     seen = tab.ask("frame().tick")

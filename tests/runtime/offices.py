@@ -43,4 +43,4 @@ class Office:
         assert "\n" not in answer["error"]
         assert (self.session.engine.events.head, self.session.next_scene) == before
         assert not self.session.leaving.is_set()
-        assert self.desk._thread.is_alive()
+        assert all(thread.is_alive() for thread in self.desk._threads)

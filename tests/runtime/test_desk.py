@@ -1,5 +1,6 @@
 """What pages request: each request does what it says, or fails in one line and leaves the session as it was."""
 
+import base64
 import csv
 import io
 import json
@@ -8,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 from offices import Office, Page
-from waiting import until
+from waiting import WAIT_S, until
 
 import palpate as pp
 from palpate import jit
@@ -207,6 +208,49 @@ def test_a_session_of_a_program_keeps_its_scene(office):
     office.session.may_leave = False
     office.refuses("scene", "belongs to a program", name="arm")
     office.refuses("robot", "belongs to a program", files={})
+
+
+def test_a_robot_that_takes_long_to_read_keeps_nobody_waiting(office, monkeypatch):
+    began, go, folders = threading.Event(), threading.Event(), []
+
+    def slow(robot, folder):
+        folders.append(folder)
+        began.set()
+        go.wait(WAIT_S)
+
+    monkeypatch.setattr(desk_module, "try_robot", slow)
+    first, second = Page(), Page()
+    files = {"robot.urdf": base64.b64encode(b"<robot name='r'/>").decode()}
+    office.desk.requested(first, {"id": 1, "what": "robot", "files": files})
+    assert began.wait(WAIT_S)
+    office.desk.requested(second, {"id": 1, "what": "robot", "files": files})
+    assert office.ask("add", at=[0.3, 0.3, 0.3])["ok"]
+    for what in set(REQUESTS) - {"robot", "scene", "run"}:
+        office.ask(what)
+    assert office.ask("scene", name="arm-rest")["ok"]
+    assert first.told == second.told == []
+    go.set()
+    until(lambda: first.told and second.told)
+    for page in (first, second):
+        assert "another scene is on its way already" in page.told[0]["error"]
+    assert office.session.next_scene.name == "arm-rest"
+    until(lambda: not any(folder.exists() for folder in folders))
+
+
+def test_a_scene_is_left_only_when_the_page_that_asked_has_been_told(office):
+    class Slow(Page):
+        def tell(self, message):
+            assert not office.session.leaving.is_set()
+            for what in ("remove", "robot"):
+                assert not office.ask(what)["ok"]
+            assert not office.session.leaving.is_set()
+            super().tell(message)
+
+    page = Slow()
+    office.desk.requested(page, {"id": 1, "what": "scene", "name": "arm-rest"})
+    until(lambda: page.told)
+    assert page.told[0]["ok"], page.told
+    assert office.session.leaving.wait(WAIT_S)
 
 
 def test_closing_waits_for_the_answer_under_way(office, monkeypatch):

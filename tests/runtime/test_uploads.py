@@ -3,17 +3,23 @@
 import base64
 import gc
 import itertools
+import tracemalloc
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_robot import FACES, MESH_NAME, TETRAHEDRON, stl, urdf
+from waiting import until
 
 import palpate as pp
 from palpate import jit
-from palpate.runtime import uploads
+from palpate.model.meshes import load_mesh
+from palpate.runtime import meshes, trial, uploads
+from palpate.runtime.children import Child
 from palpate.runtime.describe import describe
 from palpate.runtime.meshes import write_meshes
 from palpate.runtime.uploads import unpack_robot
@@ -245,3 +251,74 @@ def test_a_robot_that_cannot_be_read_to_its_end_is_given_up(office, monkeypatch)
     """Whatever breaks while a robot is read, breaks in a process of its own."""
     monkeypatch.setattr(uploads, "PATIENCE_S", 0.0)
     office.refuses("robot", "small.urdf takes too long or too much memory to read", files=encoded(FLAT))
+
+
+# ---- what was let in stays small
+
+
+def many_scales(n: int) -> bytes:
+    """The robot, its mesh drawn at so many scales."""
+    once = f'<mesh filename="package://small/{MESH_NAME}"/>'
+    visual = f"<visual><geometry>{once}</geometry></visual>"
+    each = [visual.replace(once, once[:-2] + f' scale="1 1 {1 + 0.01 * k}"/>') for k in range(n)]
+    assert visual in urdf()
+    return urdf().replace(visual, "".join(each)).encode()
+
+
+def test_every_use_of_a_mesh_counts_in_what_a_robot_may_bring(tmp_path, monkeypatch):
+    robot = unpack_robot(encoded({**ROBOT, "small/small.urdf": many_scales(20)}), tmp_path)
+    monkeypatch.setattr(trial, "MOST_TRIANGLES", 20 * len(FACES))
+    assert trial.read(robot, tmp_path) > 0
+    monkeypatch.setattr(trial, "MOST_TRIANGLES", 20 * len(FACES) - 1)
+    with pytest.raises(pp.ModelError, match="each use of a mesh counted"):
+        trial.read(robot, tmp_path)
+
+
+def test_a_mesh_of_many_scales_is_read_once_and_the_reader_leaves_nothing_behind(tmp_path, monkeypatch):
+    robot = unpack_robot(encoded({**ROBOT, "small/small.urdf": many_scales(20)}), tmp_path)
+    model, reads = pp.compile(load_robot(str(robot))), []
+
+    def reading(path):
+        reads.append(path)
+        return load_mesh(path)
+
+    monkeypatch.setattr(meshes, "load_mesh", reading)
+    gc.collect()
+    gc.disable()  # nobody tidies up by chance
+    try:
+        paths = write_meshes(model, tmp_path)
+        left = [each for each in gc.get_objects() if type(each) is trimesh.Trimesh]
+    finally:
+        gc.enable()
+    assert (len(paths), len(reads), left) == (20, 1, [])
+    heights = [np.frombuffer(Path(path).read_bytes()[8 : 8 + 36 * len(FACES)], dtype="<f4").max() for path in paths]
+    assert heights == pytest.approx([0.4 * (1 + 0.01 * k) for k in range(20)])
+
+
+def test_the_desk_keeps_no_files_once_it_has_answered(office):
+    class Files(dict):
+        """A dictionary that can be watched."""
+
+    files = Files(encoded({"a.stl": b"x" * 1000}))
+    watched = weakref.ref(files)
+    office.refuses("robot", "none of the files is a robot", files=files)
+    del files
+    until(lambda: watched() is None)
+
+
+def test_what_a_child_said_is_not_kept_until_it_says_more(tmp_path, monkeypatch):
+    (tmp_path / "talker.py").write_text(
+        "import json, sys\nprint(json.dumps({'request': {'id': 1, 'file': 'x' * 8_000_000}}), flush=True)\n"
+        "sys.stdin.readline(), sys.stdin.readline()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    sizes = []
+    tracemalloc.start()
+    try:
+        child = Child("talker", {}, [], lambda _, request: sizes.append(len(request["file"])))
+        until(lambda: sizes)
+        until(lambda: tracemalloc.get_traced_memory()[0] < 4_000_000)
+    finally:
+        tracemalloc.stop()
+    child.end()
+    assert sizes == [8_000_000]
