@@ -188,7 +188,7 @@ class FunctionCache(caching.Cache):
     def __init__(self, function: Any, folder: Path) -> None:
         file = Path(function.__code__.co_filename).resolve()
         self._name, self._py_func, self._folder, self._enabled = repr(function), function, folder, True
-        where = f"{file.parent.name}_{hashlib.sha1(str(file.parent).encode()).hexdigest()}"
+        where = f"{file.parent.name}_{hashlib.blake2b(str(file.parent).encode(), digest_size=8).hexdigest()}"
         self._cache_path = str(folder / where)
         plain = re.sub(r"[^\w.]", "", function.__qualname__)[-100:]
         self._base = f"{where}/{file.stem}.{plain}-{function.__code__.co_firstlineno}"
@@ -227,10 +227,10 @@ class FunctionCache(caching.Cache):
         try:
             data = memoryview(path.read_bytes())
             if _digest(identity, data[DIGEST_BYTES:]) == data[:DIGEST_BYTES]:
-                return pickle.loads(data[DIGEST_BYTES:])
+                return pickle.loads(data[DIGEST_BYTES:])  # noqa: S301  the folder is ours, the digest fits
         except FileNotFoundError:
             return None
-        except Exception:  # a disk that fails, or a class of somebody's package that is no longer there
+        except Exception:  # noqa: S110  a disk that fails, or a class of somebody's package that is no longer there
             pass
         with contextlib.suppress(OSError):
             path.unlink()
