@@ -141,6 +141,14 @@ def test_every_page_is_in_the_contents():
     assert listed == {page.stem for page in DOCS.glob("*.md")} - {"index"}
 
 
+def test_every_test_that_a_page_names_is_there():
+    named = {test for page in PAGES.values() for test in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
+    files = Path(__file__).parent.rglob("test_*.py")
+    there = {test for file in files for test in re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8"))}
+    assert named
+    assert named <= there
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_links_and_pictures_of_a_page_are_there(name):
     text = PAGES[name].read_text(encoding="utf-8")

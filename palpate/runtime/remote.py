@@ -87,6 +87,9 @@ class Remote:
             self.socket.close()
             raise
         self.scene: str = welcome.fields["name"]
+        if Path(self.scene).name != self.scene:  # a robot's file is read here: which one is not the server's to say
+            self.socket.close()
+            raise LinkError(f"{self.where} serves {self.scene!r}: a server names no folders of this machine")
         self.sizes = (int(welcome.fields["nq"]), int(welcome.fields["nv"]))
         self.fingerprint, self.rate_hz = int(welcome.fields["fingerprint"]), float(welcome.fields["rate_hz"])
 

@@ -17,7 +17,6 @@ from palpate.frame import EVENT, FRAME, HAND, Layout
 from palpate.haptics.devices.scripted import Grasp, Scripted
 from palpate.page.sockets import Hub
 from palpate.record import RecordError
-from palpate.record.container import messages_in
 from palpate.record.export import FORMATS, columns, export
 from palpate.record.hands import hands_of
 from palpate.record.output import Output
@@ -81,8 +80,8 @@ def edited(original: Path, out: Path, data: bytes) -> Path:
         for channel in found.channels.values():
             saved.add_channel(channel, found.schemas.get(channel.schema_id))
         for place in range(len(found.chunk_at)):
-            raw = back.raw(place)
-            saved.add_chunk(raw, messages_in(raw).indexes())
+            data, messages = back.unpacked(place)
+            saved.add_chunk(data, messages.indexes())
         saved.end(END, {"frames": back.count, "lost": 0})
     return out
 

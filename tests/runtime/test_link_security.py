@@ -9,6 +9,7 @@ import os
 import socket
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,6 +169,16 @@ def test_an_address_that_others_reach_needs_a_key(arguments, monkeypatch, capsys
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "both sides need a key: set PALPATE_KEY" in said
+
+
+@pytest.mark.parametrize("name", ["../arm.urdf", "/etc/arm.urdf", "a/b", "..", ""])
+def test_a_server_names_no_folders_of_this_machine(name):
+    """What is read here, of a robot's file that is served by its name, is not the server's to choose."""
+    with (
+        Serving(replace(arm_at_rest(), name=name), HERE, 0, fifo=False) as evil,
+        pytest.raises(LinkError, match=r"^127.0.0.1:\d+ serves '.*': a server names no folders of this machine$"),
+    ):
+        Remote(HERE, evil.port)
 
 
 def test_who_has_another_key_is_not_answered(server):
