@@ -15,8 +15,8 @@ import os, time
 from pathlib import Path
 
 class Drawing:
-    def savefig(self, path, **options):
-        Path(path).write_bytes({PICTURES!r}[Path(path).suffix])
+    def savefig(self, file, format, **options):
+        file.write({PICTURES!r}["." + format])
 
 def quick(report):
     report.say("it begins")

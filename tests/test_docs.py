@@ -67,7 +67,7 @@ def blocks(text: str) -> list[Block]:
 def code_of(page: Path) -> list[tuple[Block, str | None]]:
     """Python blocks of a page, each with what it shall print, if the page says."""
     found = blocks(page.read_text(encoding="utf-8"))
-    following = [*found[1:], None]
+    following = [*found[1:], None][: len(found)]
     return [(block, after.text if after and after.language == "text" and after.follows else None)
             for block, after in zip(found, following, strict=True) if block.language == "python"]  # fmt: skip
 

@@ -13,7 +13,7 @@ import pytest
 from record.sample_recordings import frames, hello_of
 from rich.console import Console
 
-from palpate import cli
+from palpate import cli, terminal
 from palpate.model.description import ModelWarning, warn
 from palpate.printable import printable
 from palpate.record.writer import FrameWriter
@@ -66,8 +66,10 @@ def printed(request, monkeypatch):
     """A console that is a file or a terminal; what it got."""
     file = io.StringIO()
     made = Console(file=file, highlight=False, markup=False, emoji=False, force_terminal=request.param, width=80)
-    assert (cli.console._highlight, cli.console._markup, cli.console._emoji) == (False, False, False)
-    monkeypatch.setattr(cli, "console", made)
+    ours = terminal.console
+    assert (ours._highlight, ours._markup, ours._emoji) == (False, False, False)
+    for module in (terminal, cli):
+        monkeypatch.setattr(module, "console", made)
     return file
 
 
@@ -105,7 +107,7 @@ def nasty_recording(path, name):
                           "axes": [{"name": name, "index": 0, "v_index": 0}]}  # fmt: skip
     with FrameWriter(path, hello) as writer:
         writer.add(frames(5))
-        writer.mark(name, {name: name})
+        writer.mark(name.encode(errors="replace").decode(), {name: name})
     return path
 
 
