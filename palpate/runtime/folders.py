@@ -17,6 +17,11 @@ import tempfile
 import weakref
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: folders of the killed stay there
+    fcntl = None  # type: ignore[assignment]
+
 OWNER, FILES = "owner", "files"
 
 
@@ -42,7 +47,7 @@ class Folder:
 
 def _lock_new(whole: Path) -> int:
     """The descriptor that holds the lock; -1 if this file system has none, and then it is never swept."""
-    if os.name == "nt":
+    if fcntl is None:
         return -1
     lock = os.open(whole / f"{OWNER}.new", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     try:
@@ -55,8 +60,6 @@ def _lock_new(whole: Path) -> int:
 
 
 def _lock(fd: int) -> None:
-    import fcntl
-
     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -68,7 +71,7 @@ def _remove(whole: Path, lock: int) -> None:
 
 def sweep() -> None:
     """Remove the folders of processes that were killed; only this user's, and nothing that is not such a folder."""
-    if os.name == "nt":  # nothing is locked there
+    if fcntl is None:
         return
     with contextlib.suppress(OSError):  # it is only tidying
         for entry in list(os.scandir(tempfile.gettempdir())):
