@@ -20,7 +20,9 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # Windows has no such locks: folders of the killed stay there
-    fcntl = None  # type: ignore[assignment]
+    HAS_LOCKS = False
+else:
+    HAS_LOCKS = True
 
 OWNER, FILES = "owner", "files"
 
@@ -47,7 +49,7 @@ class Folder:
 
 def _lock_new(whole: Path) -> int:
     """The descriptor that holds the lock; -1 if this file system has none, and then it is never swept."""
-    if fcntl is None:
+    if not HAS_LOCKS:
         return -1
     lock = os.open(whole / f"{OWNER}.new", os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
     try:
@@ -71,7 +73,7 @@ def _remove(whole: Path, lock: int) -> None:
 
 def sweep() -> None:
     """Remove the folders of processes that were killed; only this user's, and nothing that is not such a folder."""
-    if fcntl is None:
+    if not HAS_LOCKS:
         return
     with contextlib.suppress(OSError):  # it is only tidying
         for entry in list(os.scandir(tempfile.gettempdir())):
