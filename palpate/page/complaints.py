@@ -11,6 +11,8 @@ import sys
 import time
 import traceback
 
+from palpate.printable import printable
+
 SAID_EVERY_S = 60.0
 
 
@@ -44,4 +46,4 @@ def one_line(record: logging.LogRecord) -> str:
         where = traceback.extract_tb(error.__traceback__)[-1:]
         at = f" at {where[0].filename.rpartition('/')[2]}:{where[0].lineno}" if where else ""
         text = f"{text}: {type(error).__name__}{at}: {error}"
-    return "".join(c if c.isprintable() else " " for c in text)[:300]
+    return printable(text)[:300]
