@@ -41,14 +41,13 @@ from palpate.bench.link_rows import (
     row_seconds,
 )
 from palpate.bench.servo import fifo_permitted
-from palpate.haptics.tank import LOWEST
 from palpate.jit import warm
 from palpate.link.clock import NEXT, NOTED
 from palpate.link.impair import START
 from palpate.link.wire import QUERY_WORDS
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.linked import SimulatedLink
-from palpate.runtime.mirror_kernels import LOGGED, mirror_loop
+from palpate.runtime.mirror_kernels import mirror_loop
 from palpate.runtime.remote import Remote, RemoteSession
 from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm_at_rest
@@ -82,7 +81,7 @@ def simulated_row(network: Network, seconds: float) -> dict[str, Any]:
         absorbed = -float((force[:-1] * np.diff(point, axis=0)).sum(axis=1) @ goes_on)
         row = link_row(
             network, trace, 0, np.array(trips), link.reaching[0], link.mirroring.counts()["backlog"],
-            absorbed, float(link.server.servo.tank_energy[LOWEST]),
+            absorbed, link.server.tank.lowest,
         )  # fmt: skip
         for engine in (link.server, link.hand):
             engine.close()
@@ -131,7 +130,7 @@ def real_row(network: Network, seconds: float, server: Server, fifo: bool) -> di
                 frames += follower.read()
             frames += follower.read()
         mirror, reaching = session.mirroring, session.reaching[0]
-        trips_ns = mirror.arrays.round_trips[: int(mirror.arrays.integer[LOGGED])]
+        trips_ns = mirror.arrays.round_trips[: mirror.arrays.logged]
         trace = Trace.of(lambda name: np.array([layout.read(words, name) for words in frames]))
         body = server.order("end", "row")
         row = link_row(

@@ -18,7 +18,6 @@ import numpy as np
 import palpate as pp
 from palpate.frame import COUNTERS
 from palpate.haptics.reach import Reach, Reaching
-from palpate.haptics.tank import LOWEST
 from palpate.link.impair import Impairments
 from palpate.scenes.scene import Scene
 
@@ -169,7 +168,7 @@ def link_row(network: Network, trace: Trace, start_ns: int, trips_ns: np.ndarray
         "exchanges": len(trips_ns),
         "body_absorbed_J": body_absorbed_J,
         "work_J": row["hand_absorbed_J"] + body_absorbed_J,
-        "tank_lowest_J": {"hand": float(reaching.tank.energy[LOWEST]), "body": body_lowest_J},
+        "tank_lowest_J": {"hand": float(reaching.tank.lowest), "body": body_lowest_J},
         "backlog": backlog,
         "fault": reaching.fault,
         "outage": None,

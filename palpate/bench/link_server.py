@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from palpate.haptics.tank import LOWEST
 from palpate.runtime.remote import Serving
 from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm_at_rest
@@ -50,10 +49,9 @@ class BodyAccount:
     def close(self) -> dict[str, Any]:
         """The row's account."""
         self.read()
-        servo = self.session.engine.servo
         return {
             "absorbed_J": self.absorbed_J,
-            "tank_lowest_J": float(servo.tank_energy[LOWEST]),
+            "tank_lowest_J": self.session.engine.tank.lowest,
             "held_ticks": self.held,
             "frames_lost": self.follower.lost - self.lost,
         }

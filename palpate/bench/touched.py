@@ -19,7 +19,7 @@ from palpate.frame import FAULT
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.reach import Reach, Reaching
 from palpate.runtime.ring import Follower
-from palpate.runtime.state import STATE, Engine
+from palpate.runtime.state import Engine
 from palpate.scenes.crowd import crowd
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing
@@ -121,7 +121,7 @@ def touched(case: TouchedScene, seconds: float, fifo: bool) -> dict[str, Any]:
         log = FrameLog(engine)
         run_servo(engine, periods, fifo, log.read)
         row = {"scene": case.name, "rate_hz": scene.rate_hz} | lateness_row(engine, periods) | log.summary()
-        stopped = scene.world.fault if engine.servo.integer[STATE] == FAULT else ""
+        stopped = scene.world.fault if engine.servo.state == FAULT else ""
         row |= {"device": reaching.report().counts, "fault": reaching.fault or stopped}
         engine.close()
     return row

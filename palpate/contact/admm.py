@@ -9,7 +9,7 @@ and with B = (rho + Om J^T J)^-1 Om:  (G^ + rho)^-1 x = (x - J B J^T x) / rho: o
 import math
 
 from palpate.contact.factor import clear_impulses, factor, respond
-from palpate.contact.rows import ADMM, CONTACT, load_rows
+from palpate.contact.rows import CONTACT, load_rows
 from palpate.contact.sweeps import add_wrench, allowed, relative
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import get3, put3, put9
@@ -45,7 +45,7 @@ def admm(address, begin, end, slots_begin, slots_end, iterations):
             if not factor(address, begin, end, slots_begin, slots_end):
                 return
             factored = rho
-        r.effort[ADMM] += 1
+        r.admm += 1
         clear_impulses(r, slots_begin, slots_end)
         for k in range(begin, end):  # x = rho z - y - c - s, and P = sum J^ x / rho
             i = r.order[k]

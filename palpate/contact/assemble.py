@@ -3,7 +3,7 @@
 x  point of contact from the reference point of a link's tree: a direction d there reads (x cross d) . w + d . v
 """
 
-from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_ROWS, PREPARED
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, PREPARED
 from palpate.contact.single import prepare
 from palpate.conventions import WORLD
 from palpate.jit import kernel
@@ -65,10 +65,10 @@ def put_axis(r, i, side, link, n, t):
 @kernel
 def begin_row(r, kind, link_a, link_b):
     """A new row between two links, without friction, offset or push; -1 if there is no room."""
-    i = r.integer[N_ROWS]
+    i = r.n_rows
     if i >= r.kind.shape[0]:
         return -1
-    r.integer[N_ROWS] = i + 1
+    r.n_rows = i + 1
     r.kind[i] = kind
     r.slot[2 * i], r.slot[2 * i + 1] = link_a, link_b  # links for now; `number_slots` makes slots of them
     r.link_slot[link_a] = 1
@@ -85,7 +85,7 @@ def begin_row(r, kind, link_a, link_b):
 @kernel
 def number_slots(r):
     r.link_slot[WORLD] = 0
-    for k in range(2 * r.integer[N_ROWS]):
+    for k in range(2 * r.n_rows):
         r.slot[k] = r.link_slot[r.slot[k]]
 
 
@@ -147,7 +147,7 @@ def gross_mobility(r, i):
 @kernel
 def own_blocks(r):
     """G of every row, and what the local solve wants to know of it; contacts that nothing can move become idle."""
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         G = own_block(r, i)
         if r.kind[i] == CONTACT and not floats(r, i) and not G[0] > IMMOBILE * gross_mobility(r, i):
             r.kind[i] = IDLE

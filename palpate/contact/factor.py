@@ -10,7 +10,7 @@ in_K            whether a block of K is not zero
 later           for each node in the order of elimination, its neighbours that come after it
 """
 
-from palpate.contact.rows import LATER, N_NODES, load_rows
+from palpate.contact.rows import load_rows
 from palpate.contact.unknowns import cut_pieces, impulses_to_nodes, nodes_to_twists, number_nodes
 from palpate.jit import kernel, shared
 from palpate.jit.six import no_six, plus_times, put_six, six, times, with_lane
@@ -106,7 +106,7 @@ def analyse(address, begin, end, slots_begin, slots_end):
             places += 2
         work += 1 + count * (count + 1)
     r.later_begin[n] = used
-    r.integer[LATER] = places
+    r.n_later = places
     return work if work <= MOST_WORK else 0
 
 
@@ -123,7 +123,7 @@ def add_product(C, c, A, a, B, b, sign):
 @kernel
 def stiffness(r, begin, end, n):
     """K = sum J^T A J over the pieces of the rows, A the 3 x 3 matrix of each row in MN."""
-    for k in range(r.integer[LATER]):
+    for k in range(r.n_later):
         r.in_K[k] = 0
         for c in range(0, 36, 6):
             put_six(r.K, k, c, no_six())
@@ -164,7 +164,7 @@ def add_twist_rows(r, s, n):
 @kernel
 def system(r, slots_begin, slots_end, n):
     """N = 1 + Om K, or 1 + K."""
-    for k in range(r.integer[LATER]):
+    for k in range(r.n_later):
         for c in range(0, 36, 6):
             put_six(r.N, k, c, no_six())
     for i in range(n):
@@ -226,7 +226,7 @@ def invert(N, b):
 def factor(address, begin, end, slots_begin, slots_end):
     """N from the rows' 3 x 3 matrices in MN, eliminated in the order that `analyse` found; False if singular."""
     (r,) = load_rows(address)
-    n = r.integer[N_NODES]
+    n = r.n_nodes
     stiffness(r, begin, end, n)
     system(r, slots_begin, slots_end, n)
     for step in range(n):
@@ -260,7 +260,7 @@ def subtract_product(r, b, to, x):
 @kernel
 def substitute(r):
     """y <- N^-1 y."""
-    n = r.integer[N_NODES]
+    n = r.n_nodes
     for step in range(n):
         p = r.eliminated[step]
         for x in range(r.later_begin[step], r.later_begin[step + 1]):

@@ -1,6 +1,6 @@
 """Islands: groups of touching links that act on each other, through rows or through their tree."""
 
-from palpate.contact.rows import IDLE, N_ISLANDS, N_ROWS, N_SLOTS
+from palpate.contact.rows import IDLE
 from palpate.jit import kernel
 
 
@@ -24,7 +24,7 @@ def join(group, a, b):
 @kernel
 def find_islands(r):
     """Rows that take part and slots sorted by island, in their old order within one; islands by their lowest slot."""
-    n, m = r.integer[N_SLOTS], r.integer[N_ROWS]
+    n, m = r.n_slots, r.n_rows
     for s in range(1, n):
         r.group[s] = r.slot_first[s]
     for i in range(m):
@@ -36,7 +36,7 @@ def find_islands(r):
             r.island_of[s] = islands
             r.slots_begin[islands + 1], r.rows_begin[islands + 1] = 0, 0
             islands += 1
-    r.integer[N_ISLANDS] = islands
+    r.n_islands = islands
     r.slots_begin[0], r.rows_begin[0] = 0, 0
     for s in range(1, n):
         r.island_of[s] = r.island_of[leader(r.group, s)]

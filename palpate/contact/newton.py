@@ -10,7 +10,7 @@ import math
 
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.residual import measured
-from palpate.contact.rows import CONTACT, DRY, LIMIT, NEWTON, TOLERANCE, load_rows
+from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
 from palpate.contact.smoothing import linearised
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
@@ -96,7 +96,7 @@ def newton(address, begin, end, slots_begin, slots_end, most, rounded):
              are left to a call without
     """
     (r,) = load_rows(address)
-    eps, enough = FIRST_EPS, r.number[TOLERANCE] ** 2
+    eps, enough = FIRST_EPS, r.tolerance**2
     tau = TAU_START * largest_velocity(r, begin, end) if rounded else 0.0
     least = TAU_END / TAU_START * tau
     for k in range(begin, end):
@@ -142,4 +142,4 @@ def newton(address, begin, end, slots_begin, slots_end, most, rounded):
             return False
         merit, t, halvings = new, 1.0, 0
         used += 1
-        r.effort[NEWTON] += 1
+        r.newton += 1

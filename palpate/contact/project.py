@@ -6,7 +6,7 @@ Every row must part at least as fast as its push; one that is still open may clo
 import math
 
 from palpate.contact.assemble import times_block
-from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_ROWS, N_SLOTS, load_rows
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, load_rows
 from palpate.contact.sweeps import add_wrench, apply_row, relative
 from palpate.jit import kernel, shared
 from palpate.jit.six import lane, no_six, plus
@@ -24,7 +24,7 @@ DAMPED = 1e-3  # part of the mean diagonal that is added to G of connections, fo
 @kernel
 def wanted(r):
     """Whether any row has something to take out."""
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         if abs(r.push[i, 0]) + abs(r.push[i, 1]) + abs(r.push[i, 2]) > NEGLIGIBLE_M_S:
             return True
     return False
@@ -60,13 +60,13 @@ def project_positions(address):
     (r,) = load_rows(address)
     if not wanted(r):
         return False
-    for k in range(6 * r.integer[N_SLOTS]):
+    for k in range(6 * r.n_slots):
         r.dW[k], r.P[k] = 0.0, 0.0
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         put3(r.dlam, i, (0.0, 0.0, 0.0))
         r.soft[i] = softness(r, i) if r.kind[i] in (CONTACT, LIMIT) else 0.0
     for _ in range(SWEEPS_OF_POSITIONS):
-        for i in range(r.integer[N_ROWS]):
+        for i in range(r.n_rows):
             kind = r.kind[i]
             if kind in (DRY, IDLE):
                 continue
@@ -83,6 +83,6 @@ def project_positions(address):
             if d[0] != 0.0 or d[1] != 0.0 or d[2] != 0.0:
                 put3(r.dlam, i, new)
                 apply_row(r, i, d, r.dW)
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         add_wrench(r, i, get3(r.dlam, i), r.P)
     return True

@@ -11,7 +11,7 @@ link's mobility in turning equals that in moving.
 
 import math
 
-from palpate.contact.rows import CONTACT, DRY, LIMIT, TOLERANCE
+from palpate.contact.rows import CONTACT, DRY, LIMIT
 from palpate.contact.sweeps import relative, row_target
 from palpate.jit import kernel
 from palpate.spatial.vectors import dot, get3, sub
@@ -64,7 +64,7 @@ def find_units(r, begin, end):
         i = r.order[k]
         speed, rounding = approach(r, i)
         r.unit[i] = lever(r, i)
-        fastest = max(fastest, r.unit[i] * max(speed, rounding / r.number[TOLERANCE]))
+        fastest = max(fastest, r.unit[i] * max(speed, rounding / r.tolerance))
     for k in range(begin, end):
         r.unit[r.order[k]] = fastest / r.unit[r.order[k]]
     return fastest

@@ -18,30 +18,46 @@ reference points;  l is the impulse on b, its opposite acts on a, and J_a has th
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from palpate.jit import block_loader
+from palpate.jit import Struct, block_loader
 from palpate.model.model import FREE, Floats1, Floats2, Ints1, Model
 
 CONTACT, LIMIT, DRY, POINT, TURN, IDLE, WAITING = range(7)
-
-# rows of Rows.integer
-N_SLOTS, N_ROWS, N_CONTACTS, N_ISLANDS, N_WARM, LATER, HASHED, N_NODES, N_PIECES, N_ELASTIC, N_ROUNDS = range(11)
-# rows of Rows.effort: what the last step took
-SWEEPS, NEWTON, ADMM, MULTI_ROOTS, RAN_OUT, UNMATCHED = range(6)
-# rows of Rows.number
-TOLERANCE, BUDGET, RESIDUAL, RELATIVE, SPEED = range(5)
 
 NEWTON_SLOTS = 256  # islands of more nodes are swept
 BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept
 PREPARED = 7  # numbers kept of each row's own 3x3 block (single.py)
 
 
-class Rows(NamedTuple):
+class Rows(Struct):
     """S slots, C rows, L links.  Filled anew in every step."""
 
+    tolerance: float
+    budget: float  # rows that may be visited in a step
+    # how many there are
+    n_slots: int
+    n_rows: int
+    n_contacts: int
+    n_islands: int
+    n_warm: int
+    n_later: int
+    n_nodes: int
+    n_pieces: int
+    n_elastic: int
+    n_rounds: int
+    hashed: int  # whether `hash` has the keys of the last step
+    # what the last step took
+    sweeps: int
+    newton: int
+    admm: int
+    multi_roots: int  # contacts with several solutions
+    ran_out: int  # islands whose budget was not enough
+    unmatched: int  # rows without a warm start
+    # the worst that was left of it
+    residual: float  # [N s, N m s]
+    relative: float
+    speed: float  # [m/s, rad/s]
     # slots
     link_slot: Ints1  # (L,) slot of a link, 0: none
     mark: Ints1  # (L,) 0: nothing touches it or what it carries; else 1 + its marked children
@@ -114,9 +130,6 @@ class Rows(NamedTuple):
     warm_key: Ints1  # (C,)
     warm_impulse: Floats2  # (C, 3)
     hash: Ints1  # (H,) rows of warm_*, by key
-    integer: Ints1
-    effort: Ints1
-    number: Floats1
 
 
 load_rows = block_loader((Rows, False))
@@ -158,5 +171,4 @@ def rows(model: Model, capacity: int) -> Rows:
         eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
         K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
-        integer=ints(12), effort=ints(8), number=zeros(8),
     )  # fmt: skip

@@ -12,17 +12,7 @@ from palpate.contact.factor import analyse
 from palpate.contact.newton import newton
 from palpate.contact.residual import find_units, residual
 from palpate.contact.rows import (
-    BUDGET,
     CONTACT,
-    N_ISLANDS,
-    N_ROWS,
-    NEWTON,
-    RAN_OUT,
-    RELATIVE,
-    RESIDUAL,
-    SPEED,
-    SWEEPS,
-    TOLERANCE,
     load_rows,
 )  # fmt: skip
 from palpate.contact.sweeps import gather, relative, sweep, velocities_of_rows
@@ -95,7 +85,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     A small state machine, so that each stage is compiled once: sweeps, Newton, then other starts and Newton by turns
     while the budget lasts, at the end the best impulses there were.
     """
-    enough, n = r.number[TOLERANCE] ** 2, end - begin
+    enough, n = r.tolerance**2, end - begin
     fastest = find_units(r, begin, end)
     best, turn, work, refined, spared = 1e300, 0, 0, 0, 0.0
     while True:
@@ -112,7 +102,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             for k in range(sweeps):
                 sweep(r, begin, end, dear and k % 2 == 1)
             budget -= sweeps * n
-            r.effort[SWEEPS] += sweeps
+            r.sweeps += sweeps
             if sweeps:
                 turn = FINISHED - 1 if dear else turn
                 continue
@@ -125,7 +115,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             iterations = min(ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS, int(budget / newton_cost))
             budget -= iterations * newton_cost
             if iterations:
-                before = r.effort[NEWTON]
+                before = r.newton
                 if turn == ROUNDED:  # from nothing
                     for k in range(begin, end):
                         put3(r.lam, r.order[k], (0.0, 0.0, 0.0))
@@ -135,7 +125,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 if done and refined < REFINEMENTS:  # what rounding left of it: once more
                     refined += 1
                     turn -= 1
-                budget += (iterations - (r.effort[NEWTON] - before)) * newton_cost
+                budget += (iterations - (r.newton - before)) * newton_cost
         elif turn <= 2 * ROUNDS + 1:
             cost = ADMM_ROW * n + 0.3 * PRODUCT * work
             iterations = min(ADMM_STEPS if turn == 3 else 2 * ADMM_STEPS, int(budget / cost))
@@ -149,17 +139,17 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             recall_best(r, begin, end)
             turn = FINISHED
     if worst > enough:
-        r.effort[RAN_OUT] += 1
+        r.ran_out += 1
         share = dissipating_share(r, begin, end)
         if share < 1.0:
             for k in range(begin, end):
                 put3(r.lam, r.order[k], scale(share, get3(r.lam, r.order[k])))
             worst, impulse = settle(r, begin, end, slots_begin, slots_end)
     relative_residual = math.sqrt(worst)
-    r.number[RELATIVE] = max(r.number[RELATIVE], relative_residual)
+    r.relative = max(r.relative, relative_residual)
     if fastest > 0.0:
-        r.number[SPEED] = max(r.number[SPEED], relative_residual * fastest)
-    r.number[RESIDUAL] = max(r.number[RESIDUAL], math.sqrt(impulse))
+        r.speed = max(r.speed, relative_residual * fastest)
+    r.residual = max(r.residual, math.sqrt(impulse))
     return budget + spared
 
 
@@ -168,7 +158,7 @@ def solve(address, warm):
     """All islands, each with its share of the budget; the worst residuals in number."""
     (r,) = load_rows(address)
     left = 0.0  # by islands that did not need theirs
-    for k in range(r.integer[N_ISLANDS]):
+    for k in range(r.n_islands):
         begin, end = r.rows_begin[k], r.rows_begin[k + 1]
-        share = r.number[BUDGET] * (end - begin) / r.integer[N_ROWS]
+        share = r.budget * (end - begin) / r.n_rows
         left = solve_island(address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left)

@@ -4,7 +4,7 @@ The (3m x 3m) matrix of all contacts is never formed; a row costs as much as its
 """
 
 from palpate.contact.cone import project, shifted
-from palpate.contact.rows import CONTACT, DRY, LIMIT, MULTI_ROOTS
+from palpate.contact.rows import CONTACT, DRY, LIMIT
 from palpate.contact.single import impulse, solve_prepared
 from palpate.jit import kernel
 from palpate.jit.six import lane, no_six, plus, plus_times, put_six, six, times
@@ -98,7 +98,7 @@ def local_solve(r, i, c, warm):
     prepared = (x[i, 0], x[i, 1], x[i, 2], x[i, 3], x[i, 4], x[i, 5], x[i, 6])
     if kind == CONTACT:
         l, several = solve_prepared(prepared, c, r.mu[i], warm)
-        r.effort[MULTI_ROOTS] += several
+        r.multi_roots += several
         return l
     # held in all three directions: -G^-1 c
     inv, r1, r2, _, _, cos, sin = prepared

@@ -9,7 +9,6 @@ of the model: cost goes with touching links times the links that carry them.
 r  Rows (rows.py);  m  ModelArrays;  w  Workspace
 """
 
-from palpate.contact.rows import N_SLOTS
 from palpate.conventions import WORLD
 from palpate.dynamics.inertia import link_mass
 from palpate.dynamics.kinematics import joint_motion
@@ -55,7 +54,7 @@ def mark_links(m, r):
             same = n > 1 and m.root[r.slot_link[n - 1]] == m.root[i]
             r.slot_first[n] = r.slot_first[n - 1] if same else n
             n += 1
-    r.integer[N_SLOTS] = n
+    r.n_slots = n
     s = 1
     while s < n:
         last = s
@@ -178,7 +177,7 @@ def descend(m, w, r, a):
 def build_table(m, w, v, armature, r):
     """Om between all slots, and their twists under velocities v as W_free; armature as `aba` had it."""
     link_blocks(m, w, v, armature, r)
-    for s in range(1, r.integer[N_SLOTS]):
+    for s in range(1, r.n_slots):
         i = r.slot_link[s]
         put_block(r, s, s, r.link_Om, i)
         for c in range(6):
@@ -197,7 +196,7 @@ def spread(m, w, r, v):
     for i in range(1, m.parent.shape[0]):
         if r.mark[i]:
             put_six(r.link_W, i, 0, no_six())
-    for s in range(1, r.integer[N_SLOTS]):
+    for s in range(1, r.n_slots):
         put_six(r.link_W, r.slot_link[s], 0, six(r.P, 0, 6 * s))
     for i in range(m.parent.shape[0] - 1, 0, -1):  # inward, marked links only
         if r.mark[i] == 0:

@@ -11,7 +11,6 @@ local       node of a slot; of a reduced tree, its first
 
 import math
 
-from palpate.contact.rows import N_NODES, N_PIECES
 from palpate.jit import kernel
 from palpate.jit.six import no_six, plus, plus_times, put_six, six
 
@@ -65,15 +64,15 @@ def number_nodes(r, slots_begin, slots_end):
             n += not reduced
         n += nodes * reduced
         k += count
-    r.integer[N_NODES] = n
+    r.n_nodes = n
     return n
 
 
 @kernel
 def add_piece(r, node):
     """Room for the next piece of a row, cleared."""
-    at = r.integer[N_PIECES]
-    r.integer[N_PIECES] = at + 1
+    at = r.n_pieces
+    r.n_pieces = at + 1
     r.piece_node[at] = node
     for c in range(0, 18, 6):
         put_six(r.piece, at, c, no_six())
@@ -101,17 +100,17 @@ def fill_piece(r, i, side, at, k):
 @kernel
 def cut_pieces(r, begin, end):
     """The Jacobians of an island's rows on its nodes; False if there is no room."""
-    r.integer[N_PIECES] = 0
+    r.n_pieces = 0
     for k in range(begin, end):
         i = r.order[k]
-        r.piece_begin[k - begin] = r.integer[N_PIECES]
+        r.piece_begin[k - begin] = r.n_pieces
         for side in range(2):
             s = r.slot[2 * i + side]
             other = r.slot[2 * i] if side else 0
             if s == 0:
                 continue
             nodes = max(r.slot_nodes[s], 1)
-            if r.integer[N_PIECES] + nodes > r.piece.shape[0]:
+            if r.n_pieces + nodes > r.piece.shape[0]:
                 return False
             if other and r.local[other] == r.local[s]:  # both links in one reduced tree: one set of pieces
                 for e in range(nodes):
@@ -119,14 +118,14 @@ def cut_pieces(r, begin, end):
             else:
                 for e in range(nodes):
                     fill_piece(r, i, side, add_piece(r, r.local[s] + e), e)
-    r.piece_begin[end - begin] = r.integer[N_PIECES]
+    r.piece_begin[end - begin] = r.n_pieces
     return True
 
 
 @kernel
 def impulses_to_nodes(r, slots_begin, slots_end):
     """y <- Om P of slots that are nodes, R^T P of reduced trees."""
-    for k in range(r.integer[N_NODES]):
+    for k in range(r.n_nodes):
         put_six(r.y, 0, 6 * k, no_six())
     for k in range(slots_begin, slots_end):
         s = r.island_slots[k]

@@ -5,7 +5,7 @@ contacts are kept in world axes, others as they are.  (Moving them on by their l
 points of a patch share a load in many ways, and the share wanders.)
 """
 
-from palpate.contact.rows import CONTACT, HASHED, N_ROWS, N_WARM, UNMATCHED
+from palpate.contact.rows import CONTACT
 from palpate.jit import kernel
 from palpate.spatial.vectors import add_scaled, dot, get3, put3, scale
 
@@ -41,13 +41,13 @@ def place_of(r, key):
 @kernel
 def last_row(r, key, likely):
     """Row of the last step with this key, or -1; `likely` is where it would be if nothing had changed."""
-    n = r.integer[N_WARM]
+    n = r.n_warm
     if likely < n and r.warm_key[likely] == key:
         return likely
     if n == 0:
         return -1
-    if r.integer[HASHED] == 0:  # the first surprise of this step: now it pays to sort them
-        r.integer[HASHED] = 1
+    if r.hashed == 0:  # the first surprise of this step: now it pays to sort them
+        r.hashed = 1
         r.hash[:] = -1
         for k in range(n):
             r.hash[place_of(r, r.warm_key[k])] = k
@@ -67,7 +67,7 @@ def recall(r, i, key):
     r.key[i] = key
     k = last_row(r, key, i)
     if k < 0:
-        r.effort[UNMATCHED] += 1
+        r.unmatched += 1
         return
     x = get3(r.warm_impulse, k)
     if r.kind[i] == CONTACT:
@@ -78,11 +78,11 @@ def recall(r, i, key):
 @kernel
 def remember(r):
     """The impulses, for the next step."""
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         x = get3(r.lam, i)
         if r.kind[i] == CONTACT:
             n, t1, t2 = along(r, i, 0), along(r, i, 1), along(r, i, 2)
             x = add_scaled(add_scaled(scale(x[0], n), x[1], t1), x[2], t2)
         put3(r.warm_impulse, i, x)
         r.warm_key[i] = r.key[i]
-    r.integer[N_WARM] = r.integer[N_ROWS]
+    r.n_warm = r.n_rows

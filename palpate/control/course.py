@@ -17,7 +17,6 @@ g  Guide (guide_tables.py);  m, w  model and workspace;  world axes, (angular, l
 import math
 
 from palpate.control.follow import KD, KP
-from palpate.control.guide_tables import AHEAD_S, GOAL, GOAL_S, HAS_COURSE, SINCE_S, SLIDE, TOOL
 from palpate.conventions import WORLD
 from palpate.dynamics.cholesky import cholesky_solve
 from palpate.dynamics.jacobian import body_frame, point_jacobian, point_motion
@@ -28,7 +27,7 @@ from palpate.spatial.quaternions import (
     quaternion_product,
     rotation_between,
 )  # fmt: skip
-from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, part4, put_part, scale, sub
+from palpate.spatial.vectors import add, add_scaled, cross, dot, get6, part4, put_part, scale, sub
 
 DAMPING = 1e-3  # d [m^2, rad^2]: of directions in which a joint moves the tool by less than 3 cm per rad
 BRAKE = 20.0  # k_n [1/s]
@@ -63,20 +62,20 @@ def put_quintic(course, row, x0, v0, x1, T):
 
 @kernel
 def set_course(m, w, g):
-    """From the tool's present state to the goal, shifted along SLIDE to where the tool would soon be."""
-    body, T = g.integer[TOOL], g.number[GOAL_S]
+    """From the tool's present state to the goal, shifted along `slide` to where the tool would soon be."""
+    body, T = g.tool, g.goal_s
     _, position, velocity, spin, _ = tool_state(m, w, body)
     R, _ = body_frame(m, w, body)
     here = matrix_quaternion(R)
-    goal, slide = get3(g.vector, GOAL), get3(g.vector, SLIDE)
-    soon = add_scaled(position, g.number[AHEAD_S], velocity)
+    goal, slide = g.goal, g.slide
+    soon = add_scaled(position, g.ahead_s, velocity)
     goal = add_scaled(goal, dot(slide, sub(soon, goal)), slide)
     turn = rotation_between(here, part4(g.goal_turn, 0))
     put_part(g.course_turn, 0, here)
     for r in range(3):
         put_quintic(g.course, r, 0.0, spin[r], turn[r], T)
         put_quintic(g.course, 3 + r, position[r], velocity[r], goal[r], T)
-    g.number[SINCE_S], g.integer[HAS_COURSE] = 0.0, 1
+    g.since_s, g.has_course = 0.0, 1
 
 
 @kernel
@@ -133,12 +132,12 @@ def column_dot(g, j):
 @kernel
 def course_acceleration(m, w, g, feedback):
     """a_ref of the planned joints on the course; feedback 0: only what the course asks for, as while a hand pushes."""
-    body, t = g.integer[TOOL], min(g.number[SINCE_S], g.number[GOAL_S])
+    body, t = g.tool, min(g.since_s, g.goal_s)
     p, position, velocity, spin, bias = tool_state(m, w, body)
     R, _ = body_frame(m, w, body)
     r, rate, curve = three(g.course, 0, t)
     x, v, a = three(g.course, 3, t)
-    if t >= g.number[GOAL_S]:  # there, exactly
+    if t >= g.goal_s:  # there, exactly
         rate, curve, v, a = ZERO, ZERO, ZERO, ZERO
     wanted = quaternion_product(quaternion_exp(r[0], r[1], r[2]), part4(g.course_turn, 0))
     away = rotation_between(matrix_quaternion(R), wanted)

@@ -15,24 +15,6 @@ g  Guide (guide_tables.py);  p  Plan;  m, w  model and workspace
 from palpate.control.course import course_acceleration, set_course, tool_state
 from palpate.control.follow import KD, KP, next_gain, reference_acceleration
 from palpate.control.guide_tables import (
-    DT_S,
-    GAIN,
-    GOAL,
-    HAS_COURSE,
-    HAS_WALL,
-    KEPT,
-    LOOPS,
-    MODE,
-    MOVING,
-    PHASE,
-    PUSH_N,
-    PUSHED_N,
-    SINCE_S,
-    STAGE,
-    TOOL,
-    TOUCHING,
-    WALL,
-    WALL_M,
     load_guide,
     load_plan,
 )  # fmt: skip
@@ -41,7 +23,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.inertia import apply_wrenches
 from palpate.dynamics.rnea import motion_forces, project_forces
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import dot, get3, part3, put3
+from palpate.spatial.vectors import dot, part3
 
 LIGHTEST_N = 1.0  # a push below this is none for HOLD's mean
 
@@ -49,15 +31,15 @@ LIGHTEST_N = 1.0  # a push below this is none for HOLD's mean
 @kernel
 def plan_row(g, p):
     """The row of the plan for this tick: around and around, or its last for ever."""
-    n, row = p.q.shape[0], int(g.number[PHASE])
-    return row % n if g.integer[LOOPS] else min(row, n - 1)
+    n, row = p.q.shape[0], int(g.phase)
+    return row % n if g.loops else min(row, n - 1)
 
 
 @kernel
 def restart_guide(g):
     """Back to the beginning of the plan, nothing edited."""
-    g.number[GAIN], g.number[PHASE], g.number[SINCE_S], g.number[PUSHED_N] = 1.0, 0.0, 0.0, 0.0
-    g.integer[STAGE], g.integer[HAS_COURSE], g.integer[KEPT], g.integer[TOUCHING] = PLANNED, 0, 0, 0
+    g.gain, g.phase, g.since_s, g.pushed_N = 1.0, 0.0, 0.0, 0.0
+    g.stage, g.has_course, g.n_kept, g.touching = PLANNED, 0, 0, 0
     g.offset[:] = 0.0
     g.offset_rate[:] = 0.0
     for k in range(g.v_at.shape[0]):
@@ -68,8 +50,8 @@ def restart_guide(g):
 def begin_plan(g, address):
     """Another plan under the guide, once through, from its beginning; its goal comes with it."""
     _, goal = load_plan(address)
-    g.plan[0], g.integer[LOOPS] = address, 0
-    put3(g.vector, GOAL, part3(goal.place, 0))
+    g.plan, g.loops = address, 0
+    g.goal = part3(goal.place, 0)
     for r in range(4):
         g.goal_turn[r] = goal.place[3 + r]
     restart_guide(g)
@@ -80,14 +62,14 @@ def change_mode(g, mode):
     """Another mode from now on.  An arm that has left its plan comes back gently (WAIT), keeps its distance (BLEND),
     is led to the goal (RESUME), or comes to rest (HOLD).
     """
-    if not WAIT <= mode <= TEACH or mode == g.integer[MODE]:
+    if not WAIT <= mode <= TEACH or mode == g.mode:
         return
-    on_plan = g.integer[STAGE] == PLANNED and g.number[GAIN] == 1.0
-    g.integer[MODE], g.integer[HAS_COURSE], g.integer[KEPT] = mode, 0, 0
-    g.number[GAIN] = 1.0 if on_plan else 0.0
+    on_plan = g.stage == PLANNED and g.gain == 1.0
+    g.mode, g.has_course, g.n_kept = mode, 0, 0
+    g.gain = 1.0 if on_plan else 0.0
     if not on_plan:  # RESUME plans as after a touch, in the next tick
-        g.integer[STAGE] = TOUCHED if mode == RESUME else ENDED if mode == HOLD else EDITED
-    p = load_plan(g.plan[0])[0]
+        g.stage = TOUCHED if mode == RESUME else ENDED if mode == HOLD else EDITED
+    p = load_plan(g.plan)[0]
     row = plan_row(g, p)
     for k in range(g.v_at.shape[0]):
         away, rate = g.q[g.q_at[k]] - p.q[row, k], g.v[g.v_at[k]] - p.v[row, k]
@@ -101,50 +83,50 @@ def change_mode(g, mode):
 @kernel
 def keep_acceleration(g):
     """HOLD: what the joints did in the tick before, if a hand pushed in it."""
-    dt = g.number[DT_S]
-    pushed = g.integer[STAGE] == TOUCHED and g.number[PUSHED_N] > LIGHTEST_N
-    row = g.integer[KEPT] % g.kept.shape[0]
+    dt = g.dt
+    pushed = g.stage == TOUCHED and g.pushed_N > LIGHTEST_N
+    row = g.n_kept % g.kept.shape[0]
     for k in range(g.v_at.shape[0]):
         v = g.v[g.v_at[k]]
         if pushed:
             g.kept[row, k] = (v - g.v_last[k]) / dt
         g.v_last[k] = v
     if pushed:
-        g.integer[KEPT] += 1
+        g.n_kept += 1
 
 
 @kernel
 def begin_touch(g, p):
     """The acceleration in force stays in force."""
-    row, stage = plan_row(g, p), g.integer[STAGE]
+    row, stage = plan_row(g, p), g.stage
     for k in range(g.v_at.shape[0]):
         if stage != EDITED:
             g.a_force[k] = p.a[row, k] if stage == PLANNED else 0.0
-    g.integer[STAGE], g.integer[KEPT] = TOUCHED, 0
+    g.stage, g.n_kept = TOUCHED, 0
 
 
 @kernel
 def end_touch(m, w, g):
     """HOLD: keep the mean of the newest contact.  RESUME: a new way to the goal."""
-    n = min(g.integer[KEPT], g.kept.shape[0])
-    if g.integer[MODE] == HOLD and n > 0:
+    n = min(g.n_kept, g.kept.shape[0])
+    if g.mode == HOLD and n > 0:
         for k in range(g.v_at.shape[0]):
             total = 0.0
             for i in range(n):
                 total += g.kept[i, k]
             g.a_force[k] = total / n
-    elif g.integer[MODE] == RESUME:
+    elif g.mode == RESUME:
         set_course(m, w, g)
-    g.integer[STAGE] = EDITED
+    g.stage = EDITED
 
 
 @kernel
 def must_end(m, w, g):
     """Whether a motion that nothing leads any more is at the wall or at a limit."""
-    if g.integer[HAS_WALL] and g.integer[TOOL] != WORLD:
-        normal = get3(g.vector, WALL)
-        _, position, velocity, _, _ = tool_state(m, w, g.integer[TOOL])
-        if dot(normal, position) <= g.number[WALL_M] and dot(normal, velocity) < 0.0:
+    if g.has_wall and g.tool != WORLD:
+        normal = g.wall
+        _, position, velocity, _, _ = tool_state(m, w, g.tool)
+        if dot(normal, position) <= g.wall_m and dot(normal, velocity) < 0.0:
             return True
     for k in range(g.q_at.shape[0]):
         q, v = g.q[g.q_at[k]], g.v[g.v_at[k]]
@@ -156,19 +138,19 @@ def must_end(m, w, g):
 @kernel
 def next_stage(m, w, g, p):
     """Where the motion is after what the hand did."""
-    mode, stage, touching = g.integer[MODE], g.integer[STAGE], g.integer[TOUCHING] != 0
+    mode, stage, touching = g.mode, g.stage, g.touching != 0
     if mode == HOLD:
         keep_acceleration(g)
     if mode in (WAIT, TEACH):
-        g.number[GAIN] = next_gain(g.number[GAIN], touching or mode == TEACH, g.number[DT_S])
-        g.integer[STAGE] = TOUCHED if touching else EDITED if mode == TEACH else PLANNED
+        g.gain = next_gain(g.gain, touching or mode == TEACH, g.dt)
+        g.stage = TOUCHED if touching else EDITED if mode == TEACH else PLANNED
     else:
         if touching and stage != TOUCHED:
             begin_touch(g, p)
         elif stage == TOUCHED and not touching:
             end_touch(m, w, g)
-        if mode == HOLD and g.integer[STAGE] == EDITED and must_end(m, w, g):
-            g.integer[STAGE] = ENDED
+        if mode == HOLD and g.stage == EDITED and must_end(m, w, g):
+            g.stage = ENDED
 
 
 # ---- the acceleration that is asked for
@@ -214,13 +196,13 @@ def hands_push(m, w, g):
 def move_offset(m, w, g):
     """BLEND: M_d d'' + B_d d' + K_d d = J^T c, stable for any damping and spring; adds d'' to a_ref."""
     hands_push(m, w, g)
-    dt = g.number[DT_S]
+    dt = g.dt
     for k in range(g.v_at.shape[0]):
         M, B, K = g.offset_mass[k], g.offset_damping[k], g.offset_stiffness[k]
         force = g.push[g.v_at[k]] - K * g.offset[k] - (B + dt * K) * g.offset_rate[k]
         curve = force / (M + dt * B + dt * dt * K)
         g.a_ref[g.v_at[k]] += curve
-        if g.integer[MOVING]:
+        if g.moving:
             g.offset_rate[k] += dt * curve
             g.offset[k] += dt * g.offset_rate[k]
 
@@ -228,11 +210,11 @@ def move_offset(m, w, g):
 @kernel
 def ask(m, w, g, p):
     """a_ref of the planned joints; all others are left alone."""
-    mode, stage = g.integer[MODE], g.integer[STAGE]
+    mode, stage = g.mode, g.stage
     g.a_ref[:] = 0.0
     if mode in (WAIT, TEACH):
         row = plan_row(g, p)
-        reference_acceleration(p, row, 0.0 if mode == TEACH else g.number[GAIN], g)
+        reference_acceleration(p, row, 0.0 if mode == TEACH else g.gain, g)
     elif stage == ENDED:
         brake(g)
     elif mode == BLEND:
@@ -240,7 +222,7 @@ def ask(m, w, g, p):
         move_offset(m, w, g)
     elif mode == HOLD and stage != PLANNED:
         held_acceleration(g)
-    elif g.integer[HAS_COURSE]:
+    elif g.has_course:
         course_acceleration(m, w, g, 0.0 if stage == TOUCHED else 1.0)
         for k in range(g.q_at.shape[0]):
             g.q_shown[k] = g.q[g.q_at[k]]
@@ -252,12 +234,12 @@ def ask(m, w, g, p):
 def put_torques(m, w, g):
     """U of the planned joints; of the others what it was."""
     motion_forces(m, g.a_ref, w)
-    if g.integer[MODE] == BLEND:
+    if g.mode == BLEND:
         apply_wrenches(m, g.wrenches, w)
     project_forces(m, g.a_ref, w, g.push)
     yielding = 0.0
-    if g.integer[MODE] in (WAIT, TEACH):
-        yielding = 1.0 if g.integer[MODE] == TEACH else 1.0 - g.number[GAIN]
+    if g.mode in (WAIT, TEACH):
+        yielding = 1.0 if g.mode == TEACH else 1.0 - g.gain
     for j in range(m.nv):
         g.tau[j] = g.tau_rest[j]
     for k in range(g.v_at.shape[0]):
@@ -268,21 +250,21 @@ def put_torques(m, w, g):
 @kernel
 def advance_guide(g):
     """A tick further along the plan, or the course."""
-    mode = g.integer[MODE]
-    if mode != TEACH and g.integer[STAGE] != ENDED:
-        g.number[PHASE] += g.number[GAIN] if mode == WAIT else 1.0  # WAIT: the plan waits while a hand holds
-    g.number[PUSHED_N] = g.number[PUSH_N]
-    g.number[SINCE_S] += g.number[DT_S]
+    mode = g.mode
+    if mode != TEACH and g.stage != ENDED:
+        g.phase += g.gain if mode == WAIT else 1.0  # WAIT: the plan waits while a hand holds
+    g.pushed_N = g.push_N
+    g.since_s += g.dt
 
 
 @shared("void(intp)")
 def guide(address):
     """The torques of this tick, from where things are and what hands do; a moving world gets on with its plan."""
     m, w, g = load_guide(address)
-    p = load_plan(g.plan[0])[0]
-    if g.integer[MOVING]:
+    p = load_plan(g.plan)[0]
+    if g.moving:
         next_stage(m, w, g, p)
     ask(m, w, g, p)
     put_torques(m, w, g)
-    if g.integer[MOVING]:
+    if g.moving:
         advance_guide(g)

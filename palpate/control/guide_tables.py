@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,8 +13,8 @@ from palpate.control.modes import MODES
 from palpate.control.plan import Plan
 from palpate.dynamics.facade import forward_kinematics, mass_matrix
 from palpate.dynamics.workspace import Workspace
-from palpate.jit import Block, block_loader
-from palpate.model.model import Floats, Floats1, Floats2, Ints1, Model, ModelArrays
+from palpate.jit import Block, Struct, Vector, block_loader
+from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
 from palpate.spatial.placement import Transform, Vector3, vector3
 from palpate.world.world import World
 
@@ -21,21 +22,34 @@ YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with 
 KEEP_S = 0.05  # HOLD keeps the mean acceleration of so much contact
 FASTEST_RAD_S = 10.0  # a motion without a plan is stopped here, where the model has no limit of its own
 
-# rows of Guide.number: the step; WAIT's gain, 1 follows and 0 yields; row of the plan; time on a course; the hands'
-# force in this tick, and in the one before; how long a course takes, and how far ahead it looks; where the wall is
-# along its normal
-DT_S, GAIN, PHASE, SINCE_S, PUSH_N, PUSHED_N, GOAL_S, AHEAD_S, WALL_M = range(9)
-# rows of Guide.integer: MODE and STAGE of modes.py; whether the plan goes around; the body that is led to the goal, 0:
-# none; whether a hand touches, and whether the world moves, in this tick; whether there is a course, and a wall;
-# accelerations kept so far
-MODE, STAGE, LOOPS, TOOL, TOUCHING, MOVING, HAS_COURSE, HAS_WALL, KEPT = range(9)
-# rows of Guide.vector, world axes: the goal, where it may be shifted along, the wall's normal
-GOAL, SLIDE, WALL = range(3)
 
-
-class Guide(NamedTuple):
+class Guide(Struct):
     """k planned joints of one coordinate each."""
 
+    dt: float  # [s]
+    mode: int  # of modes.py, and
+    stage: int
+    plan: int  # address of a Block of the Plan and its Goal; replaced by the tick
+    loops: int  # whether the plan goes around
+    phase: float  # row of the plan
+    gain: float  # WAIT: 1 follows and 0 yields
+    # what the tick says
+    touching: int  # whether a hand does
+    moving: int  # whether the world does
+    push_N: float  # the hands' force, and
+    pushed_N: float  # that of the tick before
+    # RESUME and HOLD
+    tool: int  # the body that is led to the goal, 0: none
+    goal: Vector  # world, and
+    slide: Vector  # the direction in which it may be elsewhere
+    has_course: int
+    since_s: float  # on it
+    goal_s: float  # how long it takes, and
+    ahead_s: float  # how far ahead it looks
+    has_wall: int
+    wall: Vector  # its normal, and
+    wall_m: float  # where it is along that
+    n_kept: int  # accelerations so far
     q: Floats1  # (nq,) of the World, as
     v: Floats1  # (nv,)
     tau: Floats1  # (nv,) written
@@ -62,13 +76,9 @@ class Guide(NamedTuple):
     course: Floats2  # (6, 6) RESUME: polynomials of turn (3) and position (3), coefficient n of t^n
     course_turn: Floats1  # (4,) orientation at its beginning
     goal_turn: Floats1  # (4,) and where it leads
-    vector: Floats2  # (3, 3) GOAL, SLIDE, WALL
     J: Floats2  # (6, nv) scratch
     JJ: Floats2  # (6, 6) scratch
     y: Floats1  # (6,) scratch
-    number: Floats1
-    integer: Ints1
-    plan: Ints1  # (1,) address of a Block of the Plan and its Goal; replaced by the tick
 
 
 load_guide = block_loader((ModelArrays, True), (Workspace, False), (Guide, False))
@@ -130,32 +140,29 @@ class Guiding:
         start[q_at] = plan.q[0]
         H = np.diag(mass_matrix(model, start))[v_at]
         swing = 0.0 if editing.blend_period_s is None else (2.0 * np.pi / editing.blend_period_s) ** 2
-        number, integer, vector = zeros(9), zeros(9, dtype=np.int64), zeros((3, 3))
-        number[[DT_S, GAIN, GOAL_S, AHEAD_S]] = world.dt, 1.0, editing.resume_s, editing.ahead_s
-        integer[MODE], integer[LOOPS] = MODES.index(editing.mode), editing.loops
-        vector[SLIDE] = _unit(editing.slide)
-        if editing.tool is not None:
-            integer[TOOL] = model.body(editing.tool)
-        if editing.wall is not None:
-            point, vector[WALL] = np.array(vector3(editing.wall[0], "wall")), _unit(editing.wall[1])
-            number[WALL_M], integer[HAS_WALL] = vector[WALL] @ point, 1
         fastest = np.where(np.isfinite(model.velocity_limit[v_at]), model.velocity_limit[v_at], FASTEST_RAD_S)
-        self.arrays = Guide(
+        self.arrays = g = Guide(
+            dt=world.dt, gain=1.0, goal_s=editing.resume_s, ahead_s=editing.ahead_s, mode=MODES.index(editing.mode),
+            loops=editing.loops, slide=_unit(editing.slide),
             q=state.q, v=state.v, tau=state.tau, wrenches=state.wrenches, q_at=q_at, v_at=v_at,
             lower=model.lower[q_at].copy(), upper=model.upper[q_at].copy(), fastest=fastest,
             tau_rest=state.tau.copy(), damping=H / YIELD_TIME_S, a_ref=zeros(nv), a_force=zeros(k),
             kept=zeros((max(1, round(KEEP_S / world.dt)), k)), v_last=zeros(k), offset=zeros(k), offset_rate=zeros(k),
             offset_mass=H, offset_damping=H / editing.blend_time_s, offset_stiffness=H * swing, push=zeros(nv),
             nothing=zeros(nv), q_shown=zeros(k), course=zeros((6, 6)), course_turn=np.array([1.0, 0.0, 0.0, 0.0]),
-            goal_turn=np.array([1.0, 0.0, 0.0, 0.0]), vector=vector, J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6),
-            number=number, integer=integer, plan=zeros(1, dtype=np.int64),
+            goal_turn=np.array([1.0, 0.0, 0.0, 0.0]), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6),
         )  # fmt: skip
+        if editing.tool is not None:
+            g.tool = model.body(editing.tool)
+        if editing.wall is not None:
+            g.wall, g.has_wall = _unit(editing.wall[1]), 1
+            g.wall_m = float(np.dot(g.wall, vector3(editing.wall[0], "wall")))
         state.guided[state.tree[np.isin(model.arrays.axis_v, v_at)]] = 1
         self._plans: list[Block] = []  # all there ever were: the servo may still look at one
-        self.arrays.plan[0] = self.block_of(plan)
+        g.plan = self.block_of(plan)
         goal = self._plans[-1].parts[1].place
-        self.arrays.vector[GOAL], self.arrays.goal_turn[:] = goal[:3], goal[3:]
-        self._block = Block(model.arrays, world.arrays.work, self.arrays)
+        g.goal, g.goal_turn[:] = tuple(goal[:3].tolist()), goal[3:]
+        self._block = Block(model.arrays, world.arrays.work, g)
 
     @property
     def address(self) -> int:
@@ -169,7 +176,7 @@ class Guiding:
 
     @property
     def mode(self) -> int:
-        return int(self.arrays.integer[MODE])
+        return self.arrays.mode
 
     def block_of(self, plan: Plan) -> int:
         """Address of another plan of the same joints, for the tick to follow (FOLLOW); `plan` is it from now on."""
@@ -183,7 +190,7 @@ class Guiding:
         if self.editing.tool is not None:
             q = self.world.q.copy()
             q[self.arrays.q_at] = table.q[-1]
-            goal = Transform.from_matrix(forward_kinematics(self.world.model, q)[int(self.arrays.integer[TOOL])])
+            goal = Transform.from_matrix(forward_kinematics(self.world.model, q)[self.arrays.tool])
         self._plans.append(Block(table, Goal(np.array([*goal.p, *goal.R.wxyz]))))
         self.plan = table
         return self._plans[-1].address
@@ -203,7 +210,7 @@ def planned_coordinates(model: Model, n: int, joints: Sequence[str] | None) -> t
             np.array([model.v_index[j].start for j in names], dtype=np.int64))  # fmt: skip
 
 
-def _unit(x: Vector3) -> Floats:
-    vector = np.array(vector3(x, "direction"))
-    length = float(np.linalg.norm(vector))
-    return vector / length if length > 0.0 else vector
+def _unit(direction: Vector3) -> Vector:
+    x, y, z = vector3(direction, "direction")
+    length = math.hypot(x, y, z) or 1.0
+    return x / length, y / length, z / length

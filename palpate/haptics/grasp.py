@@ -8,7 +8,6 @@ import math
 
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, cross, dot, get3, get6, sub
-from palpate.world.state import WRENCHES
 
 # A link that is this much further than twice its velocity takes it in a step was put there, by a snapshot for one; a
 # solver that takes penetration out moves it far less.
@@ -16,16 +15,16 @@ LEAP_M, LEAP_RAD = 5e-3, 0.05
 
 
 @kernel
-def push_body(wrenches, integer, body, lever, force, torque):
+def push_body(s, body, lever, force, torque):
     """A force at `lever` from the body's origin and a torque, for the next step, beside what else pushes.
 
-    wrenches, integer  those of the World's State
+    s  the World's State
     """
     moment = add(cross(lever, force), torque)
     for r in range(3):
-        wrenches[body, r] += moment[r]
-        wrenches[body, 3 + r] += force[r]
-    integer[WRENCHES] = wrenches.shape[0]
+        s.wrenches[body, r] += moment[r]
+        s.wrenches[body, 3 + r] += force[r]
+    s.n_wrenches = s.wrenches.shape[0]
 
 
 @kernel

@@ -30,7 +30,6 @@ A want that is not a number counts as none, and what is no honest work (1 kJ in 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +37,7 @@ from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.port import NOTHING_NEW, SATURATED
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.haptics.safety import WARM, finite3, limit_by_heat, limit_growth, limit_norm, warmed
-from palpate.jit import Block, block_loader, entry, kernel
+from palpate.jit import Block, Struct, block_loader, entry, kernel
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.vectors import dot, get3, put3, scale, sub
 
@@ -57,8 +56,6 @@ LINK_LOST, LAW_FAILED = -2, -3
 COUNTS = DEVICE_COUNTERS  # faults first, as CAUSE counts them
 (_, _, _, _, _, GATED, RISING_COUNT, TOO_FAST, LATE_ZEROED, LATE_DAMPED, LATE_HELD, HEAT_LIMITED, CLAMPED,
  RATE_LIMITED, STALE, SATURATED_COUNT) = range(len(COUNTS))  # fmt: skip
-# rows of Guard.integer: one of STATES; the fault that is latched, counted from 1 along COUNTS; whether the gate is open
-STATE, CAUSE, OPEN = range(3)
 STATES = ("engaging", "rising", "on", "slowed", "late", "fault")
 ENGAGING, RISING, ON, SLOWED, LATE, FAULT = range(len(STATES))
 NO_FAULT, NOT_FINITE, BAD_READING, DEVICE_LOST_CAUSE, LINK_LOST_CAUSE, LAW_FAILED_CAUSE = range(6)
@@ -66,22 +63,25 @@ WHY = (
     "", "the wanted force is not a number", "the device's reading is not a number", "the device was lost",
     "the link was lost", "a law failed",
 )  # fmt: skip
-# rows of Guard.number: the gain; what is left of FADE_S; lateness since a tick was on time; the ledger
-GAIN, FADE_LEFT_S, LATE_S, WORK_J = range(4)
 # rows of Guard.limit and Guard.sent, and columns of Guard.limit
 FORCE, TORQUE = 0, 1
 MOST, GROWTH, CONTINUOUS, DAMPING, GATE, VELOCITY, MEMORY = range(7)
 
 
-class Guard(NamedTuple):
+class Guard(Struct):
     """One device's guard; `limit` is given, the rest is written by `guard` and `engage`."""
 
+    state: int  # one of STATES
+    cause: int  # the fault that is latched, counted from 1 along COUNTS
+    is_open: int  # whether the gate is
+    gain: float
+    fade_left_s: float  # of FADE_S
+    late_s: float  # since a tick was on time
+    work_J: float  # of what the guard altered, on the hand
     limit: Floats2  # (2, 7) of force [N] and torque [N m]: MOST, GROWTH [per s], CONTINUOUS, DAMPING [per m/s or
     # rad/s], GATE, VELOCITY [m/s or rad/s], MEMORY of heat [s]
     sent: Floats2  # (2, 3) the last that was sent
     heat: Floats1  # (2,) mean square of what was sent [N^2, N^2 m^2]
-    number: Floats1  # GAIN, FADE_LEFT_S, LATE_S, WORK_J
-    integer: Ints1  # STATE, CAUSE, OPEN
     counts: Ints1  # as COUNTS names them
 
 
@@ -94,8 +94,8 @@ load_guard = block_loader((Guard, False))
 @kernel
 def engage(g):
     """Begin again: forget the fault, close the gate, no force until little is wanted.  Counts, heat and work stay."""
-    g.integer[STATE], g.integer[CAUSE], g.integer[OPEN] = ENGAGING, NO_FAULT, 0
-    g.number[GAIN], g.number[FADE_LEFT_S] = 0.0, FADE_S
+    g.state, g.cause, g.is_open = ENGAGING, NO_FAULT, 0
+    g.gain, g.fade_left_s = 0.0, FADE_S
 
 
 @kernel
@@ -112,8 +112,8 @@ def latch_fault(g, wants_are_numbers, reading_is_numbers, status):
         cause = BAD_READING
     elif not wants_are_numbers:
         cause = NOT_FINITE
-    if cause != NO_FAULT and g.integer[CAUSE] == NO_FAULT:
-        g.integer[CAUSE] = cause
+    if cause != NO_FAULT and g.cause == NO_FAULT:
+        g.cause = cause
         g.counts[cause - 1] += 1
     g.counts[STALE] += status == NOTHING_NEW
     g.counts[SATURATED_COUNT] += status == SATURATED
@@ -122,9 +122,9 @@ def latch_fault(g, wants_are_numbers, reading_is_numbers, status):
 @kernel
 def fade(g, dt):
     """The share of the last force that is left: times it tick by tick, a straight line to 0."""
-    left = g.number[FADE_LEFT_S]
+    left = g.fade_left_s
     after = left - dt if left - dt > ROUNDING * FADE_S else 0.0
-    g.number[FADE_LEFT_S] = after
+    g.fade_left_s = after
     return after / left if left > 0.0 else 0.0
 
 
@@ -137,10 +137,10 @@ def little_wanted(g, row, wanted):
 @kernel
 def next_gain(g, too_fast, late, dt):
     """Of this tick: 0 before the gate opens, down while too fast, else up to 1; a late tick does not raise it."""
-    gain = g.number[GAIN]
+    gain = g.gain
     if too_fast:
         gain -= dt / FADE_S
-    elif g.integer[OPEN] and not late:
+    elif g.is_open and not late:
         gain += dt / RISE_S
     gain = 0.0 if gain < ROUNDING else gain
     return 1.0 if gain > 1.0 - ROUNDING else gain
@@ -174,7 +174,7 @@ def send(g, row, wanted, sent, moving, dt):
         g.heat[row] = warmed(g.heat[row], sent, g.limit[row, MEMORY], dt)
         work = dot(sub(sent, wanted), moving) * dt
         if abs(work) <= SANE_J:
-            g.number[WORK_J] += work
+            g.work_J += work
 
 
 @kernel
@@ -190,12 +190,12 @@ def guard(g, force, torque, velocity, spin, status, late_s, dt):
         force, torque = ZERO, ZERO
     if not reading_is_numbers:
         velocity, spin = ZERO, ZERO
-    if g.integer[CAUSE] != NO_FAULT:
+    if g.cause != NO_FAULT:
         share = fade(g, dt)
         state, sent, turning = FAULT, scale(share, get3(g.sent, FORCE)), scale(share, get3(g.sent, TORQUE))
     else:
         state, sent, turning = render(g, force, torque, velocity, spin, late_s, dt)
-    g.integer[STATE] = state
+    g.state = state
     send(g, FORCE, force, sent, velocity, dt)
     send(g, TORQUE, torque, turning, spin, dt)
     return sent, turning
@@ -205,18 +205,18 @@ def guard(g, force, torque, velocity, spin, status, late_s, dt):
 def render(g, force, torque, velocity, spin, late_s, dt):
     """(state, force, torque) while there is no fault."""
     late = not late_s <= LATE_TICKS * dt  # written so that a NaN is late
-    behind = g.number[LATE_S] + late_s if late else 0.0
+    behind = g.late_s + late_s if late else 0.0
     damped, zeroed = not behind <= DAMP_AFTER_S, not behind <= ZERO_AFTER_S
-    g.number[LATE_S] = ZERO_AFTER_S if zeroed else behind
+    g.late_s = ZERO_AFTER_S if zeroed else behind
     if little_wanted(g, FORCE, force) and little_wanted(g, TORQUE, torque):
-        g.integer[OPEN] = 1
+        g.is_open = 1
     too_fast = (
         dot(velocity, velocity) > g.limit[FORCE, VELOCITY] ** 2 or dot(spin, spin) > g.limit[TORQUE, VELOCITY] ** 2
     )
-    before = g.number[GAIN]
+    before = g.gain
     gain = 0.0 if zeroed else next_gain(g, too_fast, late, dt)
     share = gain / before if gain < before else 1.0
-    g.number[GAIN] = gain
+    g.gain = gain
 
     if zeroed:
         sent, turning = ZERO, ZERO
@@ -235,7 +235,7 @@ def render(g, force, torque, velocity, spin, late_s, dt):
     g.counts[TOO_FAST] += too_fast
     if late:
         return LATE, sent, turning
-    if not g.integer[OPEN]:
+    if not g.is_open:
         g.counts[GATED] += 1
         return ENGAGING, sent, turning
     if too_fast:
@@ -266,8 +266,8 @@ def new_guard(spec: DeviceSpec, damping_Ns_m: float = 2.0, damping_Nms: float = 
         [spec.torque_limit_Nm, lever * spec.force_rise_N_s, spec.continuous_torque_Nm, damping_Nms,
          lever * ENGAGE_BELOW_N, spec.spin_limit_rad_s, spec.heat_s],
     ])  # fmt: skip
-    integer, number = np.zeros(3, dtype=np.int64), np.array([0.0, FADE_S, 0.0, 0.0])
-    return Guard(limit, np.zeros((2, 3)), np.zeros(2), number, integer, np.zeros(len(COUNTS), dtype=np.int64))
+    counts = np.zeros(len(COUNTS), dtype=np.int64)
+    return Guard(fade_left_s=FADE_S, limit=limit, sent=np.zeros((2, 3)), heat=np.zeros(2), counts=counts)
 
 
 def lasts_s(spec: DeviceSpec, force_N: float) -> float:
@@ -336,12 +336,12 @@ class ForceGuard:
     @property
     def state(self) -> str:
         """One of STATES."""
-        return STATES[self.arrays.integer[STATE]]
+        return STATES[self.arrays.state]
 
     @property
     def why(self) -> str:
         """What the fault is; empty without one."""
-        return WHY[self.arrays.integer[CAUSE]]
+        return WHY[self.arrays.cause]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -351,4 +351,4 @@ class ForceGuard:
     @property
     def work_J(self) -> float:
         """Work on the hand of what the guard altered."""
-        return float(self.arrays.number[WORK_J])
+        return self.arrays.work_J

@@ -11,32 +11,11 @@ from palpate.conventions import WORLD
 from palpate.frame import DEVICE_PORTS
 from palpate.haptics.devices.port import InTick
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.haptics.guard import CAUSE as GUARD_CAUSE
 from palpate.haptics.guard import COUNTS, WHY, new_guard
-from palpate.haptics.guard import WORK_J as GUARD_WORK_J
 from palpate.haptics.passivity import open_accounts
 from palpate.haptics.reach_tables import (
-    AGE_S,
-    BODY_FORCE_N,
-    DAMPING,
-    DEVICE_INERTIA,
-    DEVICE_MASS,
-    DT_S,
-    GIVEN_DAMPING,
-    GRAB_M,
-    MODE,
     MODES,
-    OLDEST_S,
     PASSIVITIES,
-    PASSIVITY,
-    REAL_TIME,
-    SCALE,
-    STIFFNESS,
-    STIFFNESS_N_M,
-    STIFFNESS_NM_RAD,
-    TOOL_BODY,
-    TURN_DAMPING,
-    WEIGHT,
     ReachArrays,
 )  # fmt: skip
 from palpate.haptics.rendering.effects import Effect, Effects
@@ -121,32 +100,25 @@ class Reaching:
         turning = reach.stiffness_Nm_rad
         if turning is None:
             turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
-        number, integer = np.zeros(17), np.zeros(12, dtype=np.int64)
         weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
-        stiffness, vector = per_axis(reach.stiffness_N_m, "stiffness_N_m"), np.zeros((14, 3))
-        vector[STIFFNESS] = stiffness
-        vector[GIVEN_DAMPING] = 0.0 if reach.damping_Ns_m is None else reach.damping_Ns_m
-        number[[SCALE, WEIGHT, STIFFNESS_N_M, STIFFNESS_NM_RAD]] = reach.scale, weight, stiffness.min(), turning
-        number[[BODY_FORCE_N, GRAB_M]] = reach.strength_N, reach.grab_m
-        number[DT_S] = world.dt
-        number[[DEVICE_MASS, DAMPING]] = reach.device_mass_kg, reach.device_damping_Ns_m
+        stiffness = per_axis(reach.stiffness_N_m, "stiffness_N_m")
         inertia = reach.device_inertia_kg_m2 if spec.torque_limit_Nm > 0.0 else np.inf  # no torque moves it
-        number[[DEVICE_INERTIA, TURN_DAMPING]] = inertia, reach.device_damping_Nms
-        integer[[MODE, PASSIVITY, REAL_TIME]] = (
-            MODES.index(reach.mode), PASSIVITIES.index(reach.passivity), int(real_time))  # fmt: skip
-        if reach.tool is not None:
-            integer[TOOL_BODY] = body = model.body(reach.tool)
-            if model.arrays.body_link[body] == WORLD:
-                raise ValueError(f"the tool {reach.tool!r} cannot move; give it a free joint")
+        tool = 0 if reach.tool is None else model.body(reach.tool)
+        if tool and model.arrays.body_link[tool] == WORLD:
+            raise ValueError(f"the tool {reach.tool!r} cannot move; give it a free joint")
         R = np.array(reach.place.R.matrix())
         self.arrays = ReachArrays(
             port=in_tick.block.address, sample=in_tick.sample.address, send=in_tick.send.address,
             proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
             frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
-            frame_turn=np.array(reach.place.R.wxyz, dtype=float), number=number, integer=integer,
-            vector=vector, turn=np.tile([1.0, 0.0, 0.0, 0.0], 3), clock=np.zeros(2, dtype=np.int64),
-            guard_integer=self.guard.integer, guard_counts=self.guard.counts, absorbed=self.energy.absorbed,
-            port_integer=in_tick.port.integer,
+            frame_turn=np.array(reach.place.R.wxyz, dtype=float), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3),
+            clock=np.zeros(2, dtype=np.int64), absorbed=self.energy.absorbed, port_integer=in_tick.port.integer,
+            mode=MODES.index(reach.mode), passivity=PASSIVITIES.index(reach.passivity), tool_body=tool,
+            real_time=real_time, scale=reach.scale, weight=weight, stiffness=stiffness, stiffness_N_m=stiffness.min(),
+            given_damping=0.0 if reach.damping_Ns_m is None else reach.damping_Ns_m, stiffness_Nm_rad=turning,
+            body_force_N=reach.strength_N, grab_m=reach.grab_m, device_mass=reach.device_mass_kg,
+            damping=reach.device_damping_Ns_m, device_inertia=inertia, turn_damping=reach.device_damping_Nms,
+            dt=world.dt,
         )  # fmt: skip
         self.tank = open_tank(world.dt)
         self._block = Block(self.arrays, self.guard, self.energy, self.effects.table, self.tank)
@@ -155,12 +127,12 @@ class Reaching:
     @property
     def weight(self) -> float:
         """Force on bodies over force on the hand."""
-        return float(self.arrays.number[WEIGHT])
+        return self.arrays.weight
 
     @property
     def fault(self) -> str:
         """Why there is no force, empty if nothing is wrong."""
-        cause = WHY[int(self.guard.integer[GUARD_CAUSE])]
+        cause = WHY[self.guard.cause]
         return f"{cause}: {self.effects.failed}" if cause and self.effects.failed else cause
 
     def report(self) -> DeviceReport:
@@ -171,9 +143,9 @@ class Reaching:
             counts=dict(zip(COUNTS, self.guard.counts.tolist(), strict=True)),
             absorbed_J=dict(zip(DEVICE_PORTS, e.absorbed.tolist(), strict=True)),
             lowest_J=dict(zip(DEVICE_PORTS, e.lowest.tolist(), strict=True)),
-            guard_work_J=float(self.guard.number[GUARD_WORK_J]),
-            force_age_s=float(self.arrays.number[AGE_S]),
-            oldest_force_s=float(self.arrays.number[OLDEST_S]),
+            guard_work_J=self.guard.work_J,
+            force_age_s=self.arrays.age_s,
+            oldest_force_s=self.arrays.oldest_s,
             weight=self.weight,
             fault=self.fault,
         )

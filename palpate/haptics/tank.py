@@ -41,13 +41,9 @@ and need a tank of their own.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from palpate.haptics.passivity import missing_damping
-from palpate.jit import block_loader, kernel
-from palpate.model.model import Floats1, Ints1
+from palpate.jit import Struct, Vector, block_loader, kernel
 from palpate.spatial.vectors import add_scaled, dot, is_finite, scale
 
 RESERVE_J = 0.5e-3  # R: one end's half of the millijoule that the reference allows
@@ -55,22 +51,23 @@ SHARE_TIME_S = 0.01  # tau
 ACCELERATION_M_S2 = 100.0  # A: of a hand of 0.5 kg that pushes with 50 N
 MOST_J = 1.0  # L_most: a hand's spring of 800 N/m at 10 N holds 0.06 J, a body of 2 kg at 1 m/s 1 J
 
-# fields of Tank.energy [J]
-LEVEL, ABSORBED, GRANTED, RECEIVED, SPILLED, LOWEST = range(6)
-# fields of Tank.setting
-RESERVE, SHARE, ACCELERATION, MOST = range(4)
-# fields of Tank.acted
-DAMPED, LIMITED = range(2)
 
-Vector = tuple[float, float, float]
+class Tank(Struct):
+    """One end's account [J]."""
 
-
-class Tank(NamedTuple):
-    """One end's account."""
-
-    energy: Floats1  # LEVEL, ABSORBED, GRANTED, RECEIVED, SPILLED, LOWEST level so far [J]
-    setting: Floats1  # RESERVE [J], SHARE beta, ACCELERATION [m/s^2], MOST [J]
-    acted: Ints1  # ticks in which keep_passive DAMPED, and LIMITED a force
+    level: float
+    absorbed: float
+    granted: float
+    received: float
+    spilled: float
+    lowest: float  # level so far
+    damped: int  # ticks in which keep_passive did so, and
+    limited: int  # in which it limited a force
+    # settings
+    reserve: float
+    share: float  # beta
+    acceleration: float  # [m/s^2]
+    most: float
 
 
 load_tank = block_loader((Tank, False))
@@ -88,14 +85,14 @@ def open_tank(
     for name, value in (*given.items(), ("acceleration_m_s2", acceleration_m_s2)):
         if not 0.0 < value < math.inf:
             raise ValueError(f"{name} is {value}; it must be positive")
-    setting = np.array([reserve_J, min(1.0, dt_s / share_time_s), acceleration_m_s2, most_J])
-    return Tank(np.zeros(6), setting, np.zeros(2, dtype=np.int64))
+    share = min(1.0, dt_s / share_time_s)
+    return Tank(reserve=reserve_J, share=share, acceleration=acceleration_m_s2, most=most_J)
 
 
 @kernel
 def empty(t: Tank) -> None:
     """Begin again: another hand at the other end."""
-    t.energy[:] = 0.0
+    t.level, t.absorbed, t.granted, t.received, t.spilled, t.lowest = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 
 @kernel
@@ -106,33 +103,33 @@ def absorb(t: Tank, force: Vector, displacement: Vector) -> float:
     """
     work = dot(force, displacement)
     if is_finite(work):
-        t.energy[ABSORBED] -= work
-        t.energy[LEVEL] -= work
-    t.energy[LOWEST] = min(t.energy[LOWEST], t.energy[LEVEL])
-    above = t.energy[LEVEL] - t.setting[MOST]
+        t.absorbed -= work
+        t.level -= work
+    t.lowest = min(t.lowest, t.level)
+    above = t.level - t.most
     if above > 0.0:
-        t.energy[SPILLED] += above
-        t.energy[LEVEL] -= above
-    return t.energy[LEVEL]
+        t.spilled += above
+        t.level -= above
+    return t.level
 
 
 @kernel
 def grant(t: Tank) -> float:
     """Share with the other end; the counter [J] to send in this tick's packet.  Once a tick."""
-    given = t.setting[SHARE] * max(t.energy[LEVEL], 0.0)
-    t.energy[GRANTED] += given
-    t.energy[LEVEL] -= given
-    return t.energy[GRANTED]
+    given = t.share * max(t.level, 0.0)
+    t.granted += given
+    t.level -= given
+    return t.granted
 
 
 @kernel
 def receive(t: Tank, granted_J: float) -> float:
     """Energy [J] that a packet with the other end's counter brings: what it is above the largest so far."""
-    more = granted_J - t.energy[RECEIVED]
+    more = granted_J - t.received
     if not (more > 0.0 and is_finite(more)):
         return 0.0
-    t.energy[RECEIVED] = granted_J
-    t.energy[LEVEL] += more
+    t.received = granted_J
+    t.level += more
     return more
 
 
@@ -151,10 +148,10 @@ def keep_passive(t: Tank, force: Vector, velocity: Vector, mass: float, dt: floa
 
     velocity [m/s] of the outside: its displacement over the period before, by dt.
     """
-    level = t.energy[LEVEL]
-    affordable = max(level + t.setting[RESERVE], 0.0)
+    level = t.level
+    affordable = max(level + t.reserve, 0.0)
     size, speed = math.sqrt(dot(force, force)), math.sqrt(dot(velocity, velocity))
-    reach, yielding = t.setting[ACCELERATION] * dt * dt, dt * dt / mass
+    reach, yielding = t.acceleration * dt * dt, dt * dt / mass
     a, b = yielding * size * size, dt * dot(force, velocity) + reach * size  # w(s) = a s^2 + b s
     # the damping, and the most work that it can do, which is negative if the outside moves fast enough
     short = min(level, level - a - b)
@@ -163,8 +160,8 @@ def keep_passive(t: Tank, force: Vector, velocity: Vector, mass: float, dt: floa
     paid = yielding * drag * drag + (reach - dt * speed) * drag
     # the wanted force, with what the damping leaves
     share = affordable_share(a, b + 2.0 * yielding * size * drag, max(affordable - paid, 0.0))
-    t.acted[LIMITED] += share < 1.0
+    t.limited += share < 1.0
     if drag > 0.0:
-        t.acted[DAMPED] += 1
+        t.damped += 1
         return add_scaled(scale(share, force), -drag / speed, velocity)
     return scale(share, force)

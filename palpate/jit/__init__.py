@@ -5,18 +5,18 @@ kernel   compiled code that only compiled code calls.  It has no Python wrapper 
 stage    a kernel that is not inlined into its callers: takes an address and a few numbers.
 shared   compiled once and called by its symbol: numbers in, one number out.
 entry    the few functions Python calls, each of one signature: the address of a Block and a few float64 arrays.
-Block    the descriptors of many arrays in one piece of memory, so that a call passes one address instead of fifty.
+Block    numbers and arrays with names behind one address, so that a call passes that instead of fifty arrays.
 
 This folder is the only one that imports numba.  With NUMBA_DISABLE_JIT=1 the decorators return the plain function.
 """
 
-from palpate.jit.blocks import Block, block_loader
+from palpate.jit.blocks import Block, Struct, Vector, block_loader
 from palpate.jit.cache import cache_dir, import_closure
 from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel, stage, warm
 from palpate.jit.progress import compile_listener
 from palpate.jit.shared import shared
 
 __all__ = [
-    "DISABLED", "Block", "allocations", "block_loader", "cache_dir", "compile_listener", "entries", "entry",
-    "exact_kernel", "import_closure", "kernel", "shared", "stage", "warm",
+    "DISABLED", "Block", "Struct", "Vector", "allocations", "block_loader", "cache_dir", "compile_listener", "entries",
+    "entry", "exact_kernel", "import_closure", "kernel", "shared", "stage", "warm",
 ]  # fmt: skip

@@ -1,30 +1,133 @@
-"""Blocks of arrays: many NamedTuples of arrays behind one address."""
+"""Blocks: structs of numbers and arrays behind one address.
+
+A part of a Block is a NamedTuple of arrays, which never changes, or a Struct, whose numbers do: Python and compiled
+code read and write the same words, `head.tick` on both sides.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
 from numba import extending
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate
 
 from palpate.jit.decorators import DISABLED
 
 WORD = ir.IntType(64)
 ITEM_BYTES = ir.Constant(WORD, 8)  # of every array in a Block
-# (item, dimensions) of what a field may be annotated with
+# (item, dimensions, how many) of what a field may be annotated with
 KINDS = {
-    "Floats1": (types.float64, 1), "Floats2": (types.float64, 2), "Ints1": (types.int64, 1), "int": (types.int64, 0),
+    "Floats1": (types.float64, 1, 0), "Floats2": (types.float64, 2, 0), "Ints1": (types.int64, 1, 0),
+    "float": (types.float64, 0, 1), "int": (types.int64, 0, 1), "Vector": (types.float64, 0, 3),
 }  # fmt: skip
+Vector = tuple[float, float, float]
+ITEMS = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64)}
 
 _plain: list[tuple[Any, ...]] = []  # without the compiler an address is a place in this list, and one
 
 
+class Field(NamedTuple):
+    """One of a part's."""
+
+    name: str
+    item: Any  # numba's type of a number, or of the items of an array
+    ndim: int  # 0: a number, or a vector
+    length: int  # of an array 0, of a number 1, of a vector 3
+    place: int  # where it begins [words]
+
+    @property
+    def words(self) -> int:
+        """Of an array's descriptor, or of the numbers themselves."""
+        return self.length or 5 + 2 * self.ndim
+
+
+def fields_of(layout: type) -> tuple[Field, ...]:
+    """Of a part, as they lie in memory."""
+    fields, place = [], 0
+    for name, annotation in annotations_of(layout):
+        fields.append(Field(name, *KINDS[annotation], place))
+        place += fields[-1].words
+    return tuple(fields)
+
+
+class Struct:
+    """Numbers, vectors and arrays with names, in memory that compiled code shares.
+
+        class Head(Struct):
+            tick: int
+            dt: float  # [s]
+            point: Vector  # [m]
+            q: Floats1  # (nq,)
+
+        head = Head(dt=1e-3, q=np.zeros(6))
+
+    Numbers and vectors (tuples of three) may be written, arrays written into.  What is not given is zero; an array
+    must be.
+    """
+
+    _fields: tuple[Field, ...] = ()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields = fields_of(cls)
+        for field in cls._fields:
+            if not field.ndim:
+                setattr(cls, field.name, _Number(field))
+
+    def __init__(self, **values: Any) -> None:
+        self._memory = np.zeros(sum(field.words for field in self._fields), dtype=np.int64)
+        self._floats = self._memory.view(np.float64)
+        for field in self._fields:
+            if field.ndim:
+                x = _checked(f"{type(self).__name__}.{field.name}", values.pop(field.name, None), field)
+                self.__dict__[field.name] = x
+                self._memory[field.place : field.place + field.words] = _descriptor(x)
+            elif field.name in values:
+                setattr(self, field.name, values.pop(field.name))
+        if values:
+            raise TypeError(f"{type(self).__name__} has no {', '.join(values)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_" and not isinstance(getattr(type(self), name, None), _Number):
+            raise AttributeError(f"{type(self).__name__}.{name} is no number: write into the array")
+        super().__setattr__(name, value)
+
+    def array(self, name: str) -> np.ndarray:
+        """A field as an array that shares its memory; a number's has no dimensions."""
+        number = getattr(type(self), name, None)
+        return number.view(self) if isinstance(number, _Number) else getattr(self, name)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All fields so, by name."""
+        return {field.name: self.array(field.name) for field in self._fields}
+
+
+class _Number:
+    """A number or a vector in a Struct's memory."""
+
+    def __init__(self, field: Field) -> None:
+        self._where = slice(field.place, field.place + field.length)
+        self._shape = () if field.length == 1 else (field.length,)
+        self._is_float = field.item is types.float64
+
+    def view(self, struct: Struct) -> np.ndarray:
+        return (struct._floats if self._is_float else struct._memory)[self._where].reshape(self._shape)
+
+    def __get__(self, struct: Struct | None, owner: type) -> Any:
+        if struct is None:
+            return self
+        value = self.view(struct).tolist()
+        return tuple(value) if self._shape else value
+
+    def __set__(self, struct: Struct, value: Any) -> None:
+        self.view(struct)[...] = value
+
+
 class Block:
-    """NamedTuples of arrays whose descriptors lie in one piece of memory: compiled code gets them all from `address`.
+    """Structs and NamedTuples of arrays, of which compiled code gets all from `address`.
 
     A call then unpacks one integer instead of fifty arrays.  Whoever passes the address keeps the Block alive.
     """
@@ -35,20 +138,48 @@ class Block:
             _plain.append(parts)
             self.address = len(_plain)
         else:
-            words = [word for part in parts for x in part for word in _descriptor(x)]
-            self._memory = np.array(words, dtype=np.int64)
-            self.address = self._memory.ctypes.data
+            self._memories = [part._memory if isinstance(part, Struct) else _described(part) for part in parts]
+            self._table = np.array([memory.ctypes.data for memory in self._memories], dtype=np.int64)
+            self.address = self._table.ctypes.data
 
 
-def _descriptor(x: Any) -> tuple[int, ...]:
-    """A value as compiled code lays it out; arrays: owner (2, none), items, item size, data, shape, strides."""
-    if isinstance(x, np.ndarray):
-        return (0, 0, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides)
-    return (int(x),)
+def annotations_of(layout: type) -> tuple[tuple[str, str], ...]:
+    """(name, one of KINDS) of each field; NamedTuple wraps the names."""
+    found = [(name, str(getattr(kind, "__forward_arg__", kind))) for name, kind in layout.__annotations__.items()]
+    for name, kind in found:
+        if kind not in KINDS:
+            raise TypeError(f"{layout.__name__}.{name} is annotated with {kind!r}, not with one of the names "
+                            f"{', '.join(KINDS)} (from __future__ import annotations)")  # fmt: skip
+    return tuple(found)
+
+
+def _checked(name: str, x: Any, field: Field) -> np.ndarray:
+    """The array; compiled code would read anything else as if it were one."""
+    dtype = ITEMS[field.item]
+    if not (isinstance(x, np.ndarray) and x.dtype == dtype and x.ndim == field.ndim and x.flags.c_contiguous):
+        said = f"{x.dtype} {x.shape}{'' if x.flags.c_contiguous else ', not contiguous'}" if hasattr(x, "dtype") else x
+        raise TypeError(f"{name} must be a contiguous array of {dtype} with {field.ndim} dimensions, not {said}")
+    return x
+
+
+def _descriptor(x: np.ndarray) -> tuple[int, ...]:
+    """An array as compiled code lays it out: owner (2, none), items, item size, data, shape, strides."""
+    return (0, 0, x.size, x.itemsize, x.ctypes.data, *x.shape, *x.strides)
+
+
+def _described(part: Any) -> np.ndarray:
+    """The descriptors of a NamedTuple's arrays, and its numbers, in its order."""
+    words: list[int] = []
+    for field, x in zip(fields_of(type(part)), part, strict=True):
+        if field.ndim:
+            words += _descriptor(_checked(f"{type(part).__name__}.{field.name}", x, field))
+        else:
+            words.append(int(np.array(x, dtype=ITEMS[field.item]).view(np.int64)))
+    return np.array(words, dtype=np.int64)
 
 
 class Part(types.Type):
-    """A NamedTuple of a Block in compiled code: an address, behind which its fields are looked up when they are used.
+    """A part of a Block in compiled code: an address, behind which its fields are looked up when they are used.
 
     To numba it is one pointer, not fifty arrays of seven members each: kernels hand several of them to each other, and
     compile in half the time.
@@ -56,40 +187,26 @@ class Part(types.Type):
 
     def __init__(self, layout: type, readonly: bool) -> None:
         self.readonly = readonly
-        self.annotations: tuple[tuple[str, Any], ...] = tuple(  # NamedTuple wraps the names
-            (name, getattr(kind, "__forward_arg__", kind)) for name, kind in layout.__annotations__.items()
-        )
-        for name, kind in self.annotations:
-            if kind not in KINDS:
-                raise TypeError(f"{layout.__name__}.{name} is annotated with {kind!r}, not with one of the names "
-                                f"{', '.join(KINDS)} (from __future__ import annotations)")  # fmt: skip
+        self.fixed = readonly or not issubclass(layout, Struct)  # its numbers
+        self.fields = fields_of(layout)
         super().__init__(name=f"{layout.__module__}.{layout.__qualname__}{' const' if readonly else ''}")
 
     @property
     def key(self) -> Any:
         """What makes two of them one: in a notebook a class may be written again, under its name with other fields."""
-        return self.name, self.annotations
-
-    def words(self) -> int:
-        """Of its descriptors."""
-        return sum(_words(kind) for kind, _ in _fields(self).values())
-
-
-def _words(kind: Any) -> int:
-    return 5 + 2 * kind.ndim if isinstance(kind, types.Array) else 1
+        return self.name, self.fields
 
 
 @functools.cache
 def _fields(part: Part) -> dict[str, tuple[Any, int]]:
     """(type, place [words]) by name."""
-    fields: dict[str, tuple[Any, int]] = {}
-    place = 0
-    for name, annotation in part.annotations:
-        item, ndim = KINDS[annotation]
-        kind = types.Array(item, ndim, "C", readonly=part.readonly) if ndim else item
-        fields[name] = kind, place
-        place += _words(kind)
-    return fields
+    return {field.name: (_type(field, part.readonly), field.place) for field in part.fields}
+
+
+def _type(field: Field, readonly: bool) -> Any:
+    if field.ndim:
+        return types.Array(field.item, field.ndim, "C", readonly=readonly)
+    return field.item if field.length == 1 else types.UniTuple(field.item, field.length)
 
 
 @extending.register_model(Part)
@@ -105,19 +222,32 @@ class PartFields(AttributeTemplate):
         return _fields(part).get(name, (None, 0))[0]
 
 
+def _known(builder: Any, value: Any) -> Any:
+    """A word that never changes, so that what is loaded once is known."""
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return value
+
+
+def _numbers_at(builder: Any, pointer: Any, kind: Any, place: int) -> list[Any]:
+    """Where a number is, or each of a vector's."""
+    item, count = (kind.dtype, kind.count) if isinstance(kind, types.UniTuple) else (kind, 1)
+    words = builder.bitcast(pointer, (ir.DoubleType() if item is types.float64 else WORD).as_pointer())
+    return [builder.gep(words, [ir.Constant(WORD, place + k)]) for k in range(count)]
+
+
 @extending.lower_getattr_generic(Part)
 def load_field(context: Any, builder: Any, part: Part, pointer: Any, name: str) -> Any:
-    """An array, or an integer, as the Block has it; a Block never changes, so that what is loaded once is known."""
+    """An array as the part has it, or a number or a vector as it is now."""
     kind, place = _fields(part)[name]
+    if not isinstance(kind, types.Array):
+        numbers = [builder.load(at) for at in _numbers_at(builder, pointer, kind, place)]
+        numbers = [_known(builder, number) for number in numbers] if part.fixed else numbers
+        return context.make_tuple(builder, kind, numbers) if isinstance(kind, types.UniTuple) else numbers[0]
     words = builder.bitcast(pointer, WORD.as_pointer())
 
     def word(at: int) -> Any:
-        value = builder.load(builder.gep(words, [ir.Constant(WORD, place + at)]))
-        value.set_metadata("invariant.load", builder.module.add_metadata([]))
-        return value
+        return _known(builder, builder.load(builder.gep(words, [ir.Constant(WORD, place + at)])))
 
-    if kind is types.int64:
-        return word(0)
     array = context.get_value_type(kind)
     value = builder.insert_value(ir.Constant(array, None), word(2), 2)  # as in _descriptor; the owner is none
     value = builder.insert_value(value, ITEM_BYTES, 3)
@@ -129,11 +259,23 @@ def load_field(context: Any, builder: Any, part: Part, pointer: Any, name: str) 
     return value
 
 
-def block_loader(*layouts: tuple[type, bool]) -> Any:
-    """load(address) -> the NamedTuples of a Block, in compiled code.
+@extending.lower_setattr_generic(Part)
+def store_field(context: Any, builder: Any, signature: Any, values: Any, name: str) -> None:
+    """A number or a vector of a Struct, written."""
+    part = signature.args[0]
+    kind, place = _fields(part)[name]
+    if part.fixed or isinstance(kind, types.Array):
+        raise TypeError(f"{part.name}.{name} cannot be written: only numbers and vectors of a Struct can")
+    numbers = cgutils.unpack_tuple(builder, values[1]) if isinstance(kind, types.UniTuple) else [values[1]]
+    for number, at in zip(numbers, _numbers_at(builder, values[0], kind, place), strict=True):
+        builder.store(number, at)
 
-    Each layout is a NamedTuple class and whether its arrays are read-only; its fields are annotated with the names
-    Floats1, Floats2 (float64 of that many dimensions), Ints1 (int64) or int.
+
+def block_loader(*layouts: tuple[type, bool]) -> Any:
+    """load(address) -> the parts of a Block, in compiled code.
+
+    Each layout is a Struct or a NamedTuple class and whether all in it is read-only; its fields are annotated with the
+    names Floats1, Floats2 (float64 of that many dimensions), Ints1 (int64), float, int or Vector.
     """
     if DISABLED:
         return lambda address: _plain[address - 1][: len(layouts)]
@@ -143,11 +285,11 @@ def block_loader(*layouts: tuple[type, bool]) -> Any:
     @extending.intrinsic
     def load(typingctx, address):
         def codegen(context, builder, signature, args):
-            at, pointers = 0, []
-            for part in parts:
-                start = builder.add(args[0], ir.Constant(WORD, 8 * at))
+            table = builder.inttoptr(args[0], WORD.as_pointer())
+            pointers = []
+            for k, part in enumerate(parts):
+                start = _known(builder, builder.load(builder.gep(table, [ir.Constant(WORD, k)])))
                 pointers.append(builder.inttoptr(start, context.get_value_type(part)))
-                at += part.words()
             return context.make_tuple(builder, block, pointers)
 
         return block(types.intp), codegen

@@ -26,11 +26,11 @@ Rows are of SEATS peers.  All that is refused, and all that is taken away, is co
 from __future__ import annotations
 
 import secrets
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from palpate.jit import block_loader, kernel
+from palpate.jit import Struct, block_loader, kernel
 from palpate.link.siphash import siphash
 from palpate.link.sockets import SENDER_WORDS
 from palpate.link.wire import HELLO, MALFORMED, QUERY_AT, QUERY_WORDS, SEQUENCE, SESSION, WATCH
@@ -58,12 +58,13 @@ COUNTERS = (
 )
 EVICTED, SILENCED, PASSED = 7, 8, 9
 NOBODY = -1  # in place of a row
-HOLDER, ASKED = range(2)  # words of Peers.integer
 
 
-class Peers(NamedTuple):
+class Peers(Struct):
     """A row for each of SEATS peers; written by accept_query, accept_bye and choose_holder."""
 
+    holder: int  # its row, or NOBODY
+    n_asked: int  # how often anybody asked for the hand
     session: Ints1  # (SEATS,) 0: nobody ever sat here
     sequence: Ints1  # (SEATS,) of the newest packet
     heard_ns: Ints1  # (SEATS,) when it came
@@ -73,7 +74,6 @@ class Peers(NamedTuple):
     sender: Ints1  # (SEATS * SENDER_WORDS,) where to answer
     query: Ints1  # (SEATS * QUERY_WORDS,) the newest QUERY, a whole packet, and
     query_f: Floats1  # the same words as floats
-    integer: Ints1  # HOLDER: its row, or NOBODY;  ASKED: how often anybody asked for the hand
     greeted_ns: Ints1  # (GREETINGS,) until when the answers to HELLOs are used up, written by accept_hello
     counters: Ints1  # COUNTERS
     secret: Ints1  # (2,) makes the cookies
@@ -123,8 +123,8 @@ def free_row(peers: Peers, now: int) -> int:
 def leave_hand(peers: Peers, row: int) -> None:
     """The row neither holds the hand nor waits for it."""
     peers.asked[row] = 0
-    if peers.integer[HOLDER] == row:
-        peers.integer[HOLDER] = NOBODY
+    if peers.holder == row:
+        peers.holder = NOBODY
 
 
 @kernel
@@ -167,7 +167,7 @@ def accept_query(peers: Peers, words: Ints1, sender: Ints1, now: int) -> int:
     if row < 0:
         return dropped(peers, row)
     if now - peers.heard_ns[row] > HOLD_NS:  # also of a row that was just taken from somebody
-        if peers.integer[HOLDER] == row:
+        if peers.holder == row:
             peers.counters[SILENCED] += 1
         leave_hand(peers, row)
     peers.sequence[row], peers.heard_ns[row], peers.gone[row] = words[SEQUENCE], now, 0
@@ -178,8 +178,8 @@ def accept_query(peers: Peers, words: Ints1, sender: Ints1, now: int) -> int:
     if words[QUERY_AT.wants] == WATCH:
         leave_hand(peers, row)
     elif peers.asked[row] == 0:
-        peers.integer[ASKED] += 1
-        peers.asked[row] = peers.integer[ASKED]
+        peers.n_asked += 1
+        peers.asked[row] = peers.n_asked
     return row
 
 
@@ -201,20 +201,20 @@ def accept_bye(peers: Peers, words: Ints1, sender: Ints1, now: int) -> int:
 @kernel
 def choose_holder(peers: Peers, now: int) -> Any:
     """Who holds the hand, a row or NOBODY: to be asked on every tick, after the packets were taken."""
-    holder = peers.integer[HOLDER]
+    holder = peers.holder
     if holder >= 0 and now - peers.heard_ns[holder] > HOLD_NS:
         peers.counters[SILENCED] += 1
         leave_hand(peers, holder)
-    if peers.integer[HOLDER] == NOBODY:
+    if peers.holder == NOBODY:
         first = NOBODY
         for row in range(SEATS):
             asks = peers.asked[row] > 0 and now - peers.heard_ns[row] <= HOLD_NS
             if asks and (first < 0 or peers.asked[row] < peers.asked[first]):
                 first = row
-        peers.integer[HOLDER] = first
+        peers.holder = first
         if first >= 0:
             peers.counters[PASSED] += 1
-    return peers.integer[HOLDER]
+    return peers.holder
 
 
 @kernel
@@ -239,5 +239,4 @@ def new_peers(secret: bytes | None = None) -> Peers:
         "counters": len(COUNTERS),
     }  # fmt: skip
     zeros = {name: np.zeros(length, dtype=np.int64) for name, length in rows.items()}
-    integer = np.array([NOBODY, 0], dtype=np.int64)
-    return Peers(**zeros, query_f=zeros["query"].view(np.float64), integer=integer, secret=drawn)
+    return Peers(**zeros, query_f=zeros["query"].view(np.float64), holder=NOBODY, secret=drawn)

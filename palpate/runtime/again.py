@@ -13,7 +13,7 @@ from palpate.record.hands import Hands, read_hands
 from palpate.runtime.loop import restart, simulate
 from palpate.runtime.ring import Follower
 from palpate.runtime.session import BATCH, SMOOTH_S
-from palpate.runtime.state import TICK, Engine
+from palpate.runtime.state import Engine
 from palpate.runtime.tick import STALE_NS
 from palpate.scenes.scene import Scene
 
@@ -52,7 +52,7 @@ def _run(scene: Scene, engine: Engine, hands: Hands, ticks: int) -> np.ndarray:
                 servo.held[k] = WORLD
             row += 1
         for k in range(HANDS):
-            servo.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * int(servo.integer[TICK]))
+            servo.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * int(servo.tick))
         until = int(hands.tick[row]) if row < len(body) else ticks
         n = min(ticks, until, done + fresh, done + BATCH) - done
         if simulate(engine.address, n, nobody) != n:

@@ -24,7 +24,6 @@ from palpate.runtime.loop import restart, take_events, take_hand
 from palpate.runtime.mirror import Mirroring
 from palpate.runtime.mirror_kernels import (
     GREET_EVERY,
-    SILENT,
     load_mirror,
     show_mirror,
     take_due,
@@ -36,7 +35,7 @@ from palpate.runtime.relay_kernels import load as load_relay
 from palpate.runtime.relay_kernels import pass_on, take_packet, write_state, write_welcome
 from palpate.runtime.ring import HEAD, Follower
 from palpate.runtime.ring_kernels import copy_message
-from palpate.runtime.state import DT_S, STATE, Engine
+from palpate.runtime.state import Engine
 from palpate.runtime.state import load as load_servo
 from palpate.runtime.tick import tick
 from palpate.scenes.scene import Scene
@@ -52,10 +51,10 @@ def simulate_link(server, relay, mirror, begin, ticks):
     r, peers, _ = load_relay(relay)
     hand_m, hand_w, hand_s, hand_o, x, e, c, there, back = load_mirror(mirror)
     for k in range(begin, begin + ticks):
-        now = round(1e9 * s.number[DT_S] * k)
+        now = round(1e9 * s.dt * k)
         take_hand(hand_s, hand_o)
         put(there, x.query, write_query(hand_s, hand_o, x, now) // 8, now)
-        if x.integer[SILENT] and k % GREET_EVERY == 0:
+        if x.silent and k % GREET_EVERY == 0:
             put(there, x.query, write_hello(x, now) // 8, now)
         words = take(there, r.words, now)
         while words > 0:
@@ -66,7 +65,7 @@ def simulate_link(server, relay, mirror, begin, ticks):
         take_hand(s, o)
         take_events(m, s, o)
         tick(m, w, s, o, now, True)
-        if s.integer[STATE] == FAULT:
+        if s.state == FAULT:
             return k - begin
         copy_message(r.frames, load_acquire(r.frames, HEAD), r.frame)
         for row in range(SEATS):
@@ -103,7 +102,7 @@ class SimulatedLink:
         self.mirroring = Mirroring(mirrored, self.hand, PUBLIC_KEY, None, estimate, there, back, start_ns=0)
         for engine in (self.server, self.hand):
             restart(engine.address)
-            engine.servo.integer[STATE] = RUNNING
+            engine.servo.state = RUNNING
         self.ticks, self._frames = 0, [Follower(self.server.frames), Follower(self.hand.frames)]
         self._kept: list[list[np.ndarray]] = [[], []]
 

@@ -31,25 +31,13 @@ from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, stor
 from palpate.runtime.ring import HEAD
 from palpate.runtime.ring_kernels import SLOTS, copy_message
 from palpate.runtime.state import (
-    CREDIT,
-    DT_S,
-    FRICTION_TIMES,
-    GRAVITY_TIMES,
-    HAND_SEEN,
     HEARTBEAT_NS,
-    NEXT_EVENT,
     PERIOD_NS,
     SPIN_NS,
-    STATE,
-    STEPS,
     STOP,
-    TICK,
-    TICK_US,
     WATCHDOG,
     load,
 )  # fmt: skip
-from palpate.runtime.state import LATE as LATE_ROW
-from palpate.runtime.state import SPEED as SPEED_ROW
 from palpate.runtime.tick import UNIT, devices, reset, tick
 from palpate.spatial.quaternions import quaternion_matrix, quaternion_product
 from palpate.spatial.vectors import add, part3, part4, put_part, rotate
@@ -65,11 +53,11 @@ MOST_TIMES = 10.0  # the scene's gravity, or friction
 def take_hand(s, o):
     """The newest message of each hand, if there are new ones; what was overwritten was older."""
     newest = load_acquire(s.hands, HEAD)
-    first = max(s.integer[HAND_SEEN] + 1, newest - s.hands[SLOTS] + 2)
+    first = max(s.hand_seen + 1, newest - s.hands[SLOTS] + 2)
     for number in range(first, newest + 1):
         if copy_message(s.hands, number, s.message):
             keep_hand(s, o)
-    s.integer[HAND_SEEN] = newest
+    s.hand_seen = newest
 
 
 @kernel
@@ -85,39 +73,39 @@ def keep_hand(s, o):
 def take_events(m, s, o):
     """Every event since the last period, in order; those overwritten before they were taken are counted."""
     newest = load_acquire(s.events, HEAD)
-    while s.integer[NEXT_EVENT] <= newest:
-        if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
+    while s.next_event <= newest:
+        if copy_message(s.events, s.next_event, s.event):
             take_event(m, s, o, s.event[o.kind], s.event_f[o.value])
-            s.integer[NEXT_EVENT] += 1
+            s.next_event += 1
         else:
-            oldest = max(s.integer[NEXT_EVENT] + 1, newest - s.events[SLOTS] + 2)
-            s.counters[EVENTS_LOST] += oldest - s.integer[NEXT_EVENT]
-            s.integer[NEXT_EVENT] = oldest
+            oldest = max(s.next_event + 1, newest - s.events[SLOTS] + 2)
+            s.counters[EVENTS_LOST] += oldest - s.next_event
+            s.next_event = oldest
 
 
 @kernel
 def take_event(m, s, o, kind, value):
     if kind == RESET:
         reset(m, s)
-        if s.integer[STATE] == FAULT:
-            s.integer[STATE] = PAUSED
-    elif s.integer[STATE] == FAULT:
+        if s.state == FAULT:
+            s.state = PAUSED
+    elif s.state == FAULT:
         return  # only a reset leaves a fault
     elif kind == PLAY:
-        s.integer[STATE] = RUNNING
+        s.state = RUNNING
     elif kind == PAUSE:
-        s.integer[STATE], s.integer[STEPS] = PAUSED, 0
+        s.state, s.steps = PAUSED, 0
     elif kind == STEP:
-        s.integer[STATE] = PAUSED
-        s.integer[STEPS] += 1
+        s.state = PAUSED
+        s.steps += 1
     elif kind == SPEED and 0.0 < value <= MOST_TICKS:
-        s.number[SPEED_ROW] = value
+        s.speed = value
     elif kind == GRAVITY and 0.0 <= value <= MOST_TIMES:
-        s.number[GRAVITY_TIMES] = value
+        s.gravity_times = value
         for r in range(3):
             s.gravity[r] = value * s.gravity_own[r]
     elif kind == FRICTION and 0.0 <= value <= MOST_TIMES:
-        s.number[FRICTION_TIMES] = value
+        s.friction_times = value
         T = s.mu_static.shape[0]
         for a in range(T):
             for b in range(T):
@@ -167,20 +155,20 @@ def follow(m, s, plan):
     p = load_plan(plan)[0]
     for k in range(g.q_at.shape[0]):
         s.q_start[g.q_at[k]], s.v_start[g.v_at[k]] = p.q[0, k], p.v[0, k]
-    if s.integer[TICK] == 0:
+    if s.tick == 0:
         reset(m, s)
 
 
 @kernel
 def ticks_due(s, period):
     """(ticks of this period, whether they move): as many as the speed has earned, single steps, or a still frame."""
-    if s.integer[STATE] == RUNNING:
-        s.number[CREDIT] += s.number[SPEED_ROW]
-        earned = int(s.number[CREDIT])
-        s.number[CREDIT] -= earned
+    if s.state == RUNNING:
+        s.credit += s.speed
+        earned = int(s.credit)
+        s.credit -= earned
         return earned, True
-    if s.integer[STEPS] > 0:
-        s.integer[STEPS] -= 1
+    if s.steps > 0:
+        s.steps -= 1
         return 1, True
     return int(period % IDLE_EVERY == 0), False
 
@@ -210,7 +198,7 @@ def begin_period(s, due, before, now, periods):
     note_lateness(s, now - due)
     if periods < s.lateness_log.shape[0]:
         s.lateness_log[periods] = now - due
-    s.number[LATE_ROW] = 1e-9 * max(now - before - s.control[PERIOD_NS], 0)
+    s.late_s = 1e-9 * max(now - before - s.control[PERIOD_NS], 0)
     s.counters[WATCHDOGS] = load_acquire(s.control, WATCHDOG)
 
 
@@ -218,7 +206,7 @@ def begin_period(s, due, before, now, periods):
 def end_period(s, due, now):
     """When the next period is due; those that are over already are given up, and counted."""
     ended, period_ns = monotonic_ns(s.clock), s.control[PERIOD_NS]
-    s.number[TICK_US] = 1e-3 * (ended - now)
+    s.tick_us = 1e-3 * (ended - now)
     due += period_ns
     if ended > due:
         s.counters[LATE] += 1
@@ -242,9 +230,9 @@ def servo_loop(address, most):
         take_events(m, s, o)
         ticks, moving = ticks_due(s, periods)
         for _ in range(ticks):
-            tick(m, w, s, o, now, moving and s.integer[STATE] != FAULT)
+            tick(m, w, s, o, now, moving and s.state != FAULT)
         if ticks == 0:  # devices want an answer in every period
-            devices(s, now, FEELING if s.integer[STATE] == RUNNING else RESTING)
+            devices(s, now, FEELING if s.state == RUNNING else RESTING)
         due = end_period(s, due, now)
         periods += 1
     return periods
@@ -266,13 +254,13 @@ def simulate(address, ticks, hands):
     m, w, s, o = load(address)
     for k in range(ticks):
         take_events(m, s, o)
-        now = round(1e9 * s.number[DT_S] * s.integer[TICK])
+        now = round(1e9 * s.dt * s.tick)
         if hands.shape[0]:
             for i in range(s.message.shape[0]):
                 s.message[i] = hands[k, i]
             s.message[o.sent_ns] = now
             keep_hand(s, o)
         tick(m, w, s, o, now, True)
-        if s.integer[STATE] == FAULT:
+        if s.state == FAULT:
             return k
     return ticks

@@ -7,7 +7,6 @@ import socket
 
 import numpy as np
 
-from palpate.haptics.reach_tables import GIVEN_DAMPING, STIFFNESS
 from palpate.jit import Block
 from palpate.link.clock import open_clock
 from palpate.link.estimate import open_estimate
@@ -17,16 +16,6 @@ from palpate.link.keys import Key
 from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
 from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths
 from palpate.runtime.mirror_kernels import (
-    BACKLOG,
-    DEADLINE_NS,
-    DROPPED,
-    FINGERPRINT,
-    HEARD_NS,
-    LOGGED,
-    MAY_HOLD,
-    NONCE,
-    SENT,
-    SILENT,
     Mirror,
 )  # fmt: skip
 from palpate.runtime.state import Engine
@@ -54,22 +43,20 @@ class Mirroring:
         round_trips: int = 0,
     ) -> None:
         for each in engine.devices:
-            if np.ptp(each.arrays.vector[STIFFNESS]) > 0.0 or each.arrays.vector[GIVEN_DAMPING].any():
+            if np.ptp(each.arrays.stiffness) > 0.0 or any(each.arrays.given_damping):
                 raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
         model, zeros = scene.model, np.zeros
         nq, nv = model.nq, model.nv
         words, query = zeros(LARGEST_WORDS, dtype=np.int64), zeros(LARGEST_WORDS, dtype=np.int64)
-        integer = zeros(17, dtype=np.int64)
-        integer[[SENT, HEARD_NS, SILENT]] = start_ns, start_ns, 1
-        integer[[MAY_HOLD, DEADLINE_NS]] = holds, round(1e9 * deadline_s)
-        integer[[NONCE, FINGERPRINT]] = secrets.randbits(62), fingerprint(model)
         self.arrays = Mirror(
+            sent=start_ns, heard_ns=start_ns, silent=1, may_hold=holds, deadline_ns=round(1e9 * deadline_s),
+            nonce=secrets.randbits(62), fingerprint=fingerprint(model),
             handle=zeros(HANDLE_WORDS, dtype=np.int64) if connected is None else handle_of(connected), key=key.words,
             lengths=packet_lengths(nq, nv, FOR_HAND), lengths_out=packet_lengths(nq, nv), words=words,
             words_f=words.view(np.float64), raw=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), query=query,
             query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv),
             round_trips=zeros(round_trips, dtype=np.int64),
-            placeable=np.flatnonzero(engine.servo.placeable), integer=integer,
+            placeable=np.flatnonzero(engine.servo.placeable),
         )  # fmt: skip
         self.there, self.back = (open_queue(x or Impairments(), start_ns) for x in (there, back))
         self.estimate, self.clock = open_estimate(model, estimate), open_clock()
@@ -82,8 +69,8 @@ class Mirroring:
 
     def counts(self) -> dict[str, int]:
         """What became of packets at this end."""
-        integer = self.arrays.integer
-        told = {"dropped": int(integer[DROPPED]), "exchanges": int(integer[LOGGED]), "backlog": int(integer[BACKLOG])}
+        x = self.arrays
+        told = {"dropped": x.dropped, "exchanges": x.logged, "backlog": x.backlog}
         for name, queue in (("there", self.there), ("back", self.back)):
             told |= {f"{name}_{what}": int(n) for what, n in zip(QUEUE_COUNTERS, queue.counters, strict=True)}
         return told

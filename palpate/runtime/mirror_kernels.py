@@ -14,37 +14,21 @@ there, back  Queue: a bad network on purpose (link/impair.py), perfect unless as
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, HANDS, PRESS, PULL, PUSH, RUNNING
 from palpate.haptics.press import depth_of, touched_point
 from palpate.haptics.reach_tables import (
-    AT_BODY,
     CUT,
-    ENERGY_J,
-    ENGAGE,
     FEELING,
-    GRANTED_J,
-    HELD,
     HELD_TURN,
-    HIP,
-    HIP_VELOCITY,
-    NEW_LINK,
-    OFFSET,
     ORIENTATION,
-    PASSIVITY,
-    PUSHING,
     RESTING,
-    STIFFNESS_N_M,
-    STIFFNESS_NM_RAD,
     TANK,
-    TOUCHED,
     load_head,
 )  # fmt: skip
-from palpate.jit import block_loader, entry, kernel
+from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
 from palpate.link.estimate import NOTED, Estimate, estimate, forget_states, note_state
@@ -74,36 +58,41 @@ from palpate.runtime.publish import publish
 from palpate.runtime.ring import HEAD
 from palpate.runtime.ring_kernels import copy_message
 from palpate.runtime.state import (
-    EDIT_MODE,
-    EDIT_STAGE,
     LINKED_HAND,
-    NEXT_EVENT,
     PERIOD_NS,
     STOP,
-    TICK,
-    TIME_S,
     Offsets,
     Servo,
 )
-from palpate.runtime.state import STATE as SERVO_STATE
 from palpate.runtime.tick import STALE_NS, devices
 from palpate.spatial.quaternions import quaternion_product
-from palpate.spatial.vectors import add, get3, part3, part4, put3, put_part, rotate
+from palpate.spatial.vectors import add, part3, part4, put3, put_part, rotate
 from palpate.world.step import begin_step, free_motion
 
 GREET_EVERY = 100  # ticks, while the other end is silent
 LINK_STALE, LINK_SILENT = COUNTERS.index("link_stale"), COUNTERS.index("link_silent")
-# rows of Mirror.integer: the session; sequence of the last QUERY, and of the newest STATE; its time on the server's
-# clock; when it came, on ours; whether the other end is silent; who holds the hand; whether to ask for it; the event
-# under way and the last one seen; the deadline of a STATE after the tick began; packets dropped; exchanges logged; the
-# newest QUERY that was answered; most packets that ever came in one tick; of the next HELLO; of the model
-(SESSION_ID, SENT, SEEN, SEEN_TIME_NS, HEARD_NS, SILENT, HOLDER, MAY_HOLD, EVENT_NUMBER, EVENT_SEEN, DEADLINE_NS,
- DROPPED, LOGGED, ANSWERED, BACKLOG, NONCE, FINGERPRINT) = range(17)  # fmt: skip
 
 
-class Mirror(NamedTuple):
+class Mirror(Struct):
     """What the loop keeps beside the servo's state."""
 
+    session_id: int
+    nonce: int  # of the next HELLO
+    fingerprint: int  # of the model
+    sent: int  # sequence of the last QUERY
+    answered: int  # sequence of the newest QUERY that was
+    seen: int  # sequence of the newest STATE,
+    seen_time_ns: int  # its time on the server's clock, and
+    heard_ns: int  # when it came, on ours
+    deadline_ns: int  # of a STATE, after the tick began
+    silent: int  # whether the other end is
+    holder: int  # who holds the hand
+    may_hold: int  # whether to ask for it
+    event_number: int  # of the event under way, and
+    event_seen: int  # of the last one seen
+    dropped: int  # packets
+    logged: int  # exchanges
+    backlog: int  # most packets that ever came in one tick
     handle: Ints1  # of the socket
     key: Ints1  # (2,)
     lengths: Ints1  # of the packets that are taken
@@ -118,7 +107,6 @@ class Mirror(NamedTuple):
     v: Floats1  # (nv,)
     round_trips: Ints1  # (n,) of the first n exchanges [ns], for the bench; usually empty
     placeable: Ints1  # (n,) bodies that can be placed
-    integer: Ints1
 
 
 load_mirror = block_loader(
@@ -133,18 +121,18 @@ load_mirror = block_loader(
 @kernel
 def begin_again(s, x, e, c):
     """A WELCOME: the other end was away, or has started anew.  Whatever it sent before must not count any more."""
-    if x.words[WELCOME_AT.nonce] != x.integer[NONCE] or x.words[WELCOME_AT.fingerprint] != x.integer[FINGERPRINT]:
-        x.integer[DROPPED] += 1
+    if x.words[WELCOME_AT.nonce] != x.nonce or x.words[WELCOME_AT.fingerprint] != x.fingerprint:
+        x.dropped += 1
         return
-    if x.words[SESSION] != x.integer[SESSION_ID]:  # else the other end has kept its accounts of our energy and events
+    if x.words[SESSION] != x.session_id:  # else the other end has kept its accounts of our energy and events
         for k in range(s.devices.shape[0]):
             a = load_head(s.devices[k])[0]
-            a.integer[NEW_LINK], a.number[ENERGY_J], a.number[GRANTED_J] = 1, 0.0, 0.0
-        x.integer[EVENT_NUMBER] = x.integer[EVENT_NUMBER] > x.integer[EVENT_SEEN]  # what nobody has seen yet is for it
-        x.integer[EVENT_SEEN] = 0
-    x.integer[SESSION_ID], x.integer[SEEN] = x.words[SESSION], x.words[SEQUENCE]
-    x.integer[SEEN_TIME_NS] = x.words[TIME_NS]
-    x.integer[NONCE] += 1  # one answer counts
+            a.new_link, a.energy_J, a.granted_J = 1, 0.0, 0.0
+        x.event_number = x.event_number > x.event_seen  # what nobody has seen yet is for it
+        x.event_seen = 0
+    x.session_id, x.seen = x.words[SESSION], x.words[SEQUENCE]
+    x.seen_time_ns = x.words[TIME_NS]
+    x.nonce += 1  # one answer counts
     forget_states(e)
     forget_exchanges(c)
 
@@ -156,18 +144,18 @@ def take_state(m, s, x, e, c, n, now):
     if kind == WELCOME:
         begin_again(s, x, e, c)
         return False
-    if kind != STATE or x.words[SESSION] != x.integer[SESSION_ID]:
-        x.integer[DROPPED] += 1
+    if kind != STATE or x.words[SESSION] != x.session_id:
+        x.dropped += 1
         return False
-    if x.words[SEQUENCE] <= x.integer[SEEN]:
+    if x.words[SEQUENCE] <= x.seen:
         return False  # overtaken, or a second time
     sent, waited = x.words[TIME_NS], x.words[STATE_AT.waited_ns]
-    if x.words[STATE_AT.query_seen] > x.integer[ANSWERED]:  # the first answer to this query: a new exchange
-        x.integer[ANSWERED] = x.words[STATE_AT.query_seen]
+    if x.words[STATE_AT.query_seen] > x.answered:  # the first answer to this query: a new exchange
+        x.answered = x.words[STATE_AT.query_seen]
         if note_exchange(c, x.words[STATE_AT.query_time_ns], sent - waited, sent, now):
-            if x.integer[LOGGED] < x.round_trips.shape[0]:
-                x.round_trips[x.integer[LOGGED]] = newest_round_trip_ns(c)
-            x.integer[LOGGED] += 1
+            if x.logged < x.round_trips.shape[0]:
+                x.round_trips[x.logged] = newest_round_trip_ns(c)
+            x.logged += 1
     for i in range(m.nq):
         x.q[i] = x.words_f[STATE_AT.q + i]
     for i in range(m.nv):
@@ -175,12 +163,12 @@ def take_state(m, s, x, e, c, n, now):
     there = sent - x.words[STATE_AT.age_ns]  # when that state was, on the server's clock
     if not note_state(m, e, x.words[SEQUENCE], 1e-9 * (there - offset_ns(c)), x.q, x.v, 1e-9 * now):
         return False
-    x.integer[SEEN], x.integer[SEEN_TIME_NS], x.integer[HEARD_NS] = x.words[SEQUENCE], sent, now
-    x.integer[HOLDER] = x.words[STATE_AT.holder]
-    x.integer[EVENT_SEEN] = max(x.integer[EVENT_SEEN], x.words[STATE_AT.event_seen])  # it may have forgotten us
-    s.integer[TICK], s.integer[SERVO_STATE] = x.words[STATE_AT.tick], x.words[STATE_AT.state]
-    s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
-    s.number[TIME_S] = x.words_f[STATE_AT.sim_time_s]
+    x.seen, x.seen_time_ns, x.heard_ns = x.words[SEQUENCE], sent, now
+    x.holder = x.words[STATE_AT.holder]
+    x.event_seen = max(x.event_seen, x.words[STATE_AT.event_seen])  # it may have forgotten us
+    s.tick, s.state = x.words[STATE_AT.tick], x.words[STATE_AT.state]
+    s.edit_mode, s.edit_stage = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
+    s.time = x.words_f[STATE_AT.sim_time_s]
     for k in range(HANDS):
         s.held[k] = x.words[STATE_AT.hand_body + k]
         for r in range(3):
@@ -188,7 +176,7 @@ def take_state(m, s, x, e, c, n, now):
     for k in range(min(x.placeable.shape[0], 62)):
         s.parked[x.placeable[k]] = x.words[STATE_AT.parked] >> k & 1
     for k in range(s.devices.shape[0]):
-        load_head(s.devices[k])[0].number[ENERGY_J] = x.words_f[STATE_AT.granted_J]
+        load_head(s.devices[k])[0].energy_J = x.words_f[STATE_AT.granted_J]
     return True
 
 
@@ -202,7 +190,7 @@ def take_due(m, s, x, e, c, back, now):
             break
         new = take_state(m, s, x, e, c, 8 * words, now) or new
         taken += 1
-    x.integer[BACKLOG] = max(x.integer[BACKLOG], taken)
+    x.backlog = max(x.backlog, taken)
     return new
 
 
@@ -217,7 +205,7 @@ def drain(s, x, back):
         if n % 8 == 0 and 0 < n <= 8 * x.raw.shape[0]:
             put(back, x.raw, n // 8, monotonic_ns(s.clock))
         else:
-            x.integer[DROPPED] += 1
+            x.dropped += 1
 
 
 @kernel
@@ -234,14 +222,14 @@ def send_due(x, there, now):
 def await_state(m, s, x, e, c, there, back, now):
     """Take what there is; wait until the deadline for something new, and for the answer to this tick's query if that
     of the one before has only now come: else a loop that was late once would stay a tick behind for good."""
-    until = now + x.integer[DEADLINE_NS]
+    until = now + x.deadline_ns
     new = False
     while True:
         send_due(x, there, monotonic_ns(s.clock))
         drain(s, x, back)
         new = take_due(m, s, x, e, c, back, monotonic_ns(s.clock)) or new
         now = monotonic_ns(s.clock)
-        if now >= until or (new and x.integer[SENT] - x.integer[ANSWERED] != 1):
+        if now >= until or (new and x.sent - x.answered != 1):
             return new
         wait_readable(x.handle, max(min(until, next_due_ns(back), next_due_ns(there)) - now, 0))
 
@@ -267,37 +255,37 @@ def write_hands(s, o, x, now):
 def write_device(o, x, a):
     """What a device does to a body, as hand LINKED_HAND, if the page's is open; whether it does anything."""
     f, at = x.query_f, QUERY_AT.hands + LINKED_HAND * HAND_WORDS
-    body = a.integer[HELD] if a.integer[HELD] != WORLD else a.integer[TOUCHED]
+    body = a.held if a.held != WORLD else a.touched
     if body == WORLD or x.query[at + o.body] != WORLD:
         return False
     x.query[at + o.body] = body
-    put_part(f, at + o.at_body, get3(a.vector, AT_BODY))
-    if a.integer[PASSIVITY] == TANK:
-        x.query[at + o.session], f[at + o.energy_J] = 1, a.number[GRANTED_J]
-    if a.integer[HELD] == WORLD:
+    put_part(f, at + o.at_body, a.at_body)
+    if a.passivity == TANK:
+        x.query[at + o.session], f[at + o.energy_J] = 1, a.granted_J
+    if a.held == WORLD:
         x.query[at + o.hold] = PUSH
-        put_part(f, at + o.force, get3(a.vector, PUSHING))
+        put_part(f, at + o.force, a.pushing)
         return True
     x.query[at + o.hold] = PULL
-    put_part(f, at + o.target, add(get3(a.vector, HIP), get3(a.vector, OFFSET)))
-    put_part(f, at + o.velocity, get3(a.vector, HIP_VELOCITY))
+    put_part(f, at + o.target, add(a.hip, a.offset))
+    put_part(f, at + o.velocity, a.hip_velocity)
     put_part(f, at + o.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
-    f[at + o.stiffness_N_m] = a.number[STIFFNESS_N_M]
-    f[at + o.stiffness_Nm_rad] = a.number[STIFFNESS_NM_RAD]
+    f[at + o.stiffness_N_m] = a.stiffness_N_m
+    f[at + o.stiffness_Nm_rad] = a.stiffness_Nm_rad
     return True
 
 
 @kernel
 def write_event(s, o, x):
     """The oldest event that the other end has not seen; the next one when it has."""
-    if x.integer[EVENT_NUMBER] <= x.integer[EVENT_SEEN]:
+    if x.event_number <= x.event_seen:
         newest = load_acquire(s.events, HEAD)
-        if s.integer[NEXT_EVENT] <= newest:
-            if copy_message(s.events, s.integer[NEXT_EVENT], s.event):
-                x.integer[EVENT_NUMBER] += 1
-            s.integer[NEXT_EVENT] += 1
-    going = x.integer[EVENT_NUMBER] > x.integer[EVENT_SEEN]
-    x.query[QUERY_AT.event_number] = x.integer[EVENT_NUMBER]
+        if s.next_event <= newest:
+            if copy_message(s.events, s.next_event, s.event):
+                x.event_number += 1
+            s.next_event += 1
+    going = x.event_number > x.event_seen
+    x.query[QUERY_AT.event_number] = x.event_number
     x.query[QUERY_AT.event_kind] = s.event[o.kind] if going else 0
     x.query_f[QUERY_AT.event_value] = s.event_f[o.value] if going else 0.0
 
@@ -310,11 +298,11 @@ def write_query(s, o, x, now):
     acts = write_hands(s, o, x, now)
     if s.devices.shape[0] > 0:
         acts = write_device(o, x, load_head(s.devices[0])[0]) or acts
-    x.query[QUERY_AT.wants] = HOLD if acts and x.integer[MAY_HOLD] else WATCH
-    x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.integer[SEEN], x.integer[SEEN_TIME_NS]
+    x.query[QUERY_AT.wants] = HOLD if acts and x.may_hold else WATCH
+    x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.seen, x.seen_time_ns
     write_event(s, o, x)
-    x.integer[SENT] += 1
-    return seal(x.query, x.lengths_out, QUERY, x.integer[SESSION_ID], x.integer[SENT], now, x.key)
+    x.sent += 1
+    return seal(x.query, x.lengths_out, QUERY, x.session_id, x.sent, now, x.key)
 
 
 @kernel
@@ -322,9 +310,9 @@ def write_hello(x, now):
     """HELLO, when nothing has been heard for a while; its length in bytes."""
     for i in range(HELLO_AT.padding, x.lengths_out[HELLO] - 1):
         x.query[i] = 0
-    x.query[HELLO_AT.nonce] = x.integer[NONCE]
-    x.integer[SENT] += 1
-    return seal(x.query, x.lengths_out, HELLO, 0, x.integer[SENT], now, x.key)
+    x.query[HELLO_AT.nonce] = x.nonce
+    x.sent += 1
+    return seal(x.query, x.lengths_out, HELLO, 0, x.sent, now, x.key)
 
 
 # ---- the tick
@@ -353,19 +341,19 @@ def show_hands(m, w, s, o, x):
 def show_mirror(m, w, s, o, x, e, new, now):
     """Estimate, touch, and publish."""
     s.counters[LINK_STALE] += not new
-    was_silent = x.integer[SILENT] != 0
-    silent = now - x.integer[HEARD_NS] > STALE_NS
+    was_silent = x.silent != 0
+    silent = now - x.heard_ns > STALE_NS
     s.counters[LINK_SILENT] += silent and not was_silent
-    x.integer[SILENT] = silent
+    x.silent = silent
     estimate(m, e, 1e-9 * now, s.q, s.v)
     begin_step(s.world)
     free_motion(s.world)  # for the masses that bodies show to a hand
     for k in range(s.devices.shape[0]):
         if was_silent and not silent:
-            load_head(s.devices[k])[0].integer[ENGAGE] = 1
+            load_head(s.devices[k])[0].engage = 1
     show_hands(m, w, s, o, x)
     known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
-    devices(s, now, CUT if silent else FEELING if known and s.integer[SERVO_STATE] == RUNNING else RESTING)
+    devices(s, now, CUT if silent else FEELING if known and s.state == RUNNING else RESTING)
     publish(m, w, s, o, now)
 
 
@@ -374,7 +362,7 @@ def mirror_loop(address, most):
     """Run in real time until control[STOP] is set, or for `most` periods if that is positive; returns the periods."""
     m, w, s, o, x, e, c, there, back = load_mirror(address)
     before = monotonic_ns(s.clock)
-    x.integer[HEARD_NS] = before  # whatever was done since this end was made is not the other's silence
+    x.heard_ns = before  # whatever was done since this end was made is not the other's silence
     due, periods = before + s.control[PERIOD_NS], 0
     while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
         now = wait_until_due(s, due)
@@ -382,7 +370,7 @@ def mirror_loop(address, most):
         before = now
         take_hand(s, o)
         put(there, x.query, write_query(s, o, x, now) // 8, now)
-        if x.integer[SILENT] and periods % GREET_EVERY == 0:
+        if x.silent and periods % GREET_EVERY == 0:
             put(there, x.query, write_hello(x, now) // 8, now)
         new = await_state(m, s, x, e, c, there, back, now)
         show_mirror(m, w, s, o, x, e, new, monotonic_ns(s.clock))

@@ -5,36 +5,15 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 
 from palpate.contact.assemble import tangents
 from palpate.contact.mode import mode_of
-from palpate.contact.rows import N_CONTACTS, N_ROWS, RELATIVE
 from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
 from palpate.frame import HANDS, UNKNOWN
-from palpate.haptics.reach_tables import AGE_S, BODIES_FORCE, HELD, HIP, POINT, SENT, TORQUE_SENT, load_head
-from palpate.haptics.tank import GRANTED
+from palpate.haptics.reach_tables import load_shown
+from palpate.haptics.tank import load_tank
 from palpate.jit import kernel
 from palpate.runtime.ring_kernels import begin_write, end_write
-from palpate.runtime.state import (
-    DISTANCE_M,
-    DT_S,
-    EDIT_MODE,
-    EDIT_STAGE,
-    FRICTION_TIMES,
-    GRAVITY_TIMES,
-    PATH_M,
-    PEAK_N,
-    SCORE_TIME_S,
-    SPEED,
-    STATE,
-    TASK_COLLISIONS,
-    TASK_STATE,
-    TASK_TRIAL,
-    TICK,
-    TICK_US,
-    TIME_S,
-    WORK_J,
-)  # fmt: skip
 from palpate.spatial.quaternions import matrix_quaternion
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get6, part4, put_part, scale
 from palpate.world.state import load as load_world
@@ -53,24 +32,25 @@ def publish(m, w, s, o, now_ns):
     """The state at the beginning of this tick, with the forces of this tick, as a frame."""
     at = begin_write(s.frames)
     words, floats = s.frames, s.frames_f
-    words[at + o.tick] = s.integer[TICK]
+    words[at + o.tick] = s.tick
     words[at + o.wall_ns] = now_ns
-    words[at + o.state] = s.integer[STATE]
+    words[at + o.state] = s.state
     put_words(words, at + o.hand_body, s.held)
-    floats[at + o.speed] = s.number[SPEED]
-    floats[at + o.gravity] = s.number[GRAVITY_TIMES]
-    floats[at + o.friction] = s.number[FRICTION_TIMES]
-    words[at + o.contacts] = s.rows_integer[N_CONTACTS]
-    floats[at + o.residual] = s.rows_number[RELATIVE] if s.rows_integer[N_ROWS] else 0.0
+    floats[at + o.speed] = s.speed
+    floats[at + o.gravity] = s.gravity_times
+    floats[at + o.friction] = s.friction_times
+    r = load_world(s.world)[4]
+    words[at + o.contacts] = r.n_contacts
+    floats[at + o.residual] = r.relative if r.n_rows else 0.0
     put_words(words, at + o.counters, s.counters)
     put_words(words, at + o.lateness, s.lateness)
-    floats[at + o.time_s] = s.number[TIME_S]
-    floats[at + o.tick_us] = s.number[TICK_US]
+    floats[at + o.time_s] = s.time
+    floats[at + o.tick_us] = s.tick_us
     put_words(floats, at + o.q, s.q)
     put_words(floats, at + o.v, s.v)
     put_words(floats, at + o.tau, s.tau)
     put_words(floats, at + o.plan_q, s.q_hold)
-    words[at + o.edit_mode], words[at + o.edit_stage] = s.integer[EDIT_MODE], s.integer[EDIT_STAGE]
+    words[at + o.edit_mode], words[at + o.edit_stage] = s.edit_mode, s.edit_stage
     if s.guide != 0:
         g = load_guide(s.guide)[2]
         for k in range(g.q_at.shape[0]):
@@ -85,17 +65,17 @@ def publish(m, w, s, o, now_ns):
         floats[at + o.hand_age_s + k] = 1e-9 * (now_ns - s.hand[message + o.sent_ns]) if held else 0.0
     put_contacts(s, o, words, floats, at)
     put_words(words, at + o.parked, s.parked)
-    words[at + o.task_trial], words[at + o.task_state] = s.task_integer[TASK_TRIAL], s.task_integer[TASK_STATE]
-    words[at + o.task_collisions] = s.task_integer[TASK_COLLISIONS]
-    floats[at + o.task_time_s], floats[at + o.task_path_m] = s.task_number[SCORE_TIME_S], s.task_number[PATH_M]
-    floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_number[PEAK_N], s.task_number[DISTANCE_M]
-    floats[at + o.granted_J] = s.tank_energy[GRANTED]
+    words[at + o.task_trial], words[at + o.task_state] = s.task_trial, s.task_state
+    words[at + o.task_collisions] = s.task_collisions
+    floats[at + o.task_time_s], floats[at + o.task_path_m] = s.task_time_s, s.task_path_m
+    floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_peak_N, s.task_distance_m
+    floats[at + o.granted_J] = load_tank(s.tank)[0].granted
     for k in range(s.devices.shape[0]):
         put_device(s, o, k, words, floats, at)
     kinetic, potential = energy(m, s.v, w)
     floats[at + o.energy] = kinetic
     floats[at + o.energy + 1] = potential - parked_energy(m, w, s)
-    floats[at + o.energy + 2] = s.number[WORK_J]
+    floats[at + o.energy + 2] = s.work_J
     for body in range(m.body_link.shape[0]):
         put_pose(m, w, body, floats, at + o.pose + 7 * body)
     end_write(s.frames)
@@ -118,13 +98,13 @@ def put_contacts(s, o, words, floats, at):
     _, _, g, c, r, _ = load_world(s.world)
     room = (o.contact_force - o.contact_point) // 3
     for i in range(room):
-        there = i < s.rows_integer[N_CONTACTS]
+        there = i < r.n_contacts
         point, force = ZERO, ZERO
         if there:
             n = get3(c.normal, i)
             t1, t2 = tangents(n)
             impulse = add_scaled(add_scaled(scale(r.lam[i, 0], n), r.lam[i, 1], t1), r.lam[i, 2], t2)
-            point, force = get3(c.point, i), scale(1.0 / s.number[DT_S], impulse)
+            point, force = get3(c.point, i), scale(1.0 / s.dt, impulse)
         words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
         words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
         words[at + o.contact_mode + i] = mode_of(c, r, i) if there else UNKNOWN
@@ -135,18 +115,18 @@ def put_contacts(s, o, words, floats, at):
 @kernel
 def put_device(s, o, k, words, floats, at):
     """What a device did in this tick."""
-    a = load_head(s.devices[k])[0]
-    words[at + o.device_held + k] = a.integer[HELD]
-    words[at + o.device_state + k] = a.guard_integer[0]
+    a, g = load_shown(s.devices[k])
+    words[at + o.device_held + k] = a.held
+    words[at + o.device_state + k] = g.state
     words[at + o.device_buttons + k] = a.port_integer[0]
-    put_words(words, at + o.device_counters + k * a.guard_counts.shape[0], a.guard_counts)
+    put_words(words, at + o.device_counters + k * g.counts.shape[0], g.counts)
     put_words(floats, at + o.device_energy + k * a.absorbed.shape[0], a.absorbed)
-    floats[at + o.device_age_s + k] = a.number[AGE_S]
-    put_part(floats, at + o.device_position + 3 * k, get3(a.vector, HIP))
-    put_part(floats, at + o.device_point + 3 * k, get3(a.vector, POINT))
-    put_part(floats, at + o.device_force + 3 * k, get3(a.vector, SENT))
-    put_part(floats, at + o.device_torque + 3 * k, get3(a.vector, TORQUE_SENT))
-    put_part(floats, at + o.device_body_force + 3 * k, get3(a.vector, BODIES_FORCE))
+    floats[at + o.device_age_s + k] = a.age_s
+    put_part(floats, at + o.device_position + 3 * k, a.hip)
+    put_part(floats, at + o.device_point + 3 * k, a.point)
+    put_part(floats, at + o.device_force + 3 * k, a.sent)
+    put_part(floats, at + o.device_torque + 3 * k, a.torque_sent)
+    put_part(floats, at + o.device_body_force + 3 * k, a.bodies_force)
     put_part(floats, at + o.device_quaternion + 4 * k, part4(a.turn, 0))
 
 

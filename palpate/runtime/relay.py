@@ -17,18 +17,11 @@ from palpate.link.peers import COUNTERS, NOBODY, SEATS, new_peers
 from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
 from palpate.link.wire import FIELDS, FOR_SERVER, LARGEST_WORDS, PAYLOAD, WELCOME, name_words, packet_lengths
 from palpate.runtime.relay_kernels import (
-    ANSWERED,
-    EVENT_PASSED,
-    HOLDER_BEFORE,
-    NQ,
-    NV,
-    RECEIVED,
-    STOP,
     Relay,
     relay_loop,
 )  # fmt: skip
 from palpate.runtime.ring import Ring
-from palpate.runtime.state import EVENT_SLOTS, HAND_SLOTS, NEXT_EVENT, Engine
+from palpate.runtime.state import EVENT_SLOTS, HAND_SLOTS, Engine
 from palpate.scenes.scene import Scene
 
 PRIORITY = 79  # the servo has 80
@@ -50,8 +43,6 @@ class Relaying:
         answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.frame_layout.words, dtype=np.int64)
         welcome = zeros(int(lengths[WELCOME]), dtype=np.int64)
         welcome[PAYLOAD:-1] = _welcome(scene, engine)
-        integer = zeros(12, dtype=np.int64)
-        integer[HOLDER_BEFORE], integer[NQ], integer[NV] = NOBODY, nq, nv
         self.peers = new_peers()
         self.own_hands = Ring.create(HAND_SLOTS, engine.hand_layout.words, shared=False)
         self.own_events = Ring.create(EVENT_SLOTS, engine.event_layout.words, shared=False)
@@ -66,7 +57,7 @@ class Relaying:
             due=zeros(SEATS, dtype=np.int64), arrived_ns=zeros(SEATS, dtype=np.int64),
             session=zeros(SEATS, dtype=np.int64), event_seen=zeros(SEATS, dtype=np.int64),
             spent_J=zeros(SEATS), given_J=zeros(SEATS), told_J=zeros(SEATS),
-            clock=zeros(2, dtype=np.int64), integer=integer,
+            clock=zeros(2, dtype=np.int64), stop=zeros(1, dtype=np.int64), holder_before=NOBODY, nq=nq, nv=nv,
         )  # fmt: skip
         self._block = Block(self.arrays, self.peers, engine.offsets)
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
@@ -85,7 +76,7 @@ class Relaying:
         relay_loop(self._block.address)
 
     def stop(self) -> None:
-        self.arrays.integer[STOP] = 1
+        self.arrays.stop[0] = 1
         if self._thread.is_alive():
             self._thread.join()
         if self.socket is not None:
@@ -93,12 +84,12 @@ class Relaying:
 
     def is_pending(self, number: int) -> bool:
         """Whether the servo has not yet taken that message of own_events."""
-        passed, newest = self.arrays.integer[EVENT_PASSED] >= number, self._engine.events.head
-        return not passed or bool(newest >= self._engine.servo.integer[NEXT_EVENT])
+        passed, newest = self.arrays.event_passed >= number, self._engine.events.head
+        return not passed or bool(newest >= self._engine.servo.next_event)
 
     def counts(self) -> dict[str, int]:
         """Packets dropped and why, rows taken away, times the hand was passed on; packets received and answered."""
-        more = {"received": int(self.arrays.integer[RECEIVED]), "answered": int(self.arrays.integer[ANSWERED])}
+        more = {"received": self.arrays.received, "answered": self.arrays.answered}
         return dict(zip(COUNTERS, self.peers.counters.tolist(), strict=True)) | more
 
 

@@ -13,10 +13,8 @@ r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the servo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from palpate.frame import HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
-from palpate.jit import block_loader, entry, kernel
+from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.peers import (
     NOBODY,
@@ -58,14 +56,22 @@ from palpate.runtime.state import LINKED_HAND, Offsets
 
 PATIENCE_NS = 1_000_000  # between two looks at who holds the hand, when nothing arrives
 MOST_AT_ONCE = 4096  # packets in one draining: then peers are answered, whatever else comes
-# rows of Relay.integer
-(STOP, SEQUENCE_SENT, HOLDER_BEFORE, NQ, NV, RECEIVED, ANSWERED, ACCOUNT, ACCOUNT_OF, ACCOUNT_NS, HAND_PASSED,
- EVENT_PASSED) = range(12)  # fmt: skip
 
 
-class Relay(NamedTuple):
+class Relay(Struct):
     """What the thread reads and writes."""
 
+    nq: int
+    nv: int
+    sequence_sent: int
+    received: int  # packets
+    answered: int
+    holder_before: int  # row of Peers
+    account: int  # number of the newest account of energy at the servo,
+    account_of: int  # whose session it is, 0: nobody's, and
+    account_ns: int  # when it begins
+    hand_passed: int  # number of the newest message of own_hands that was passed on, and
+    event_passed: int  # of own_events
     handle: Ints1  # of the socket
     key: Ints1  # (2,)
     lengths_in: Ints1  # of the packets that are taken, and
@@ -93,7 +99,7 @@ class Relay(NamedTuple):
     given_J: Floats1  # (SEATS,) what it had been told by then
     told_J: Floats1  # (SEATS,) that was granted to it, so far
     clock: Ints1  # (2,) scratch
-    integer: Ints1
+    stop: Ints1  # (1,) 1 ends the thread
 
 
 load = block_loader((Relay, False), (Peers, False), (Offsets, False))
@@ -105,8 +111,8 @@ def write_welcome(r, peers, now):
     for i in range(r.welcome.shape[0]):
         r.answer[i] = r.welcome[i]
     r.answer[WELCOME_AT.nonce] = r.words[HELLO_AT.nonce]
-    r.integer[SEQUENCE_SENT] += 1
-    return seal(r.answer, r.lengths_out, WELCOME, cookie(peers.secret, r.sender), r.integer[SEQUENCE_SENT], now, r.key)
+    r.sequence_sent += 1
+    return seal(r.answer, r.lengths_out, WELCOME, cookie(peers.secret, r.sender), r.sequence_sent, now, r.key)
 
 
 @kernel
@@ -121,8 +127,8 @@ def take_packet(r, peers, n, now):
             return row
         if r.session[row] != peers.session[row]:  # somebody else sits here now
             r.session[row], r.event_seen[row], r.told_J[row] = peers.session[row], 0, 0.0
-            if r.integer[ACCOUNT_OF] == r.session[row]:  # it was forgotten while it was away
-                r.integer[ACCOUNT_OF] = 0
+            if r.account_of == r.session[row]:  # it was forgotten while it was away
+                r.account_of = 0
         r.due[row], r.arrived_ns[row] = 1, now
     elif kind == BYE:
         return accept_bye(peers, r.words, r.sender, now)
@@ -142,7 +148,7 @@ def drain(r, peers):
         if take_packet(r, peers, n, monotonic_ns(r.clock)) == HELLO:
             send_to(r.handle, r.answer, write_welcome(r, peers, monotonic_ns(r.clock)), r.sender)
         taken += 1
-    r.integer[RECEIVED] += taken
+    r.received += taken
     return taken
 
 
@@ -154,18 +160,18 @@ def is_allowed(kind):
 @kernel
 def account(r, peers, row, granted_J, now):
     """The number of this hand's account at the servo, never 0: a new one if another hand's was the last."""
-    if r.integer[ACCOUNT_OF] != peers.session[row]:
-        r.integer[ACCOUNT_OF], r.integer[ACCOUNT_NS] = peers.session[row], now + PATIENCE_NS
-        r.integer[ACCOUNT] += 1
+    if r.account_of != peers.session[row]:
+        r.account_of, r.account_ns = peers.session[row], now + PATIENCE_NS
+        r.account += 1
         r.spent_J[row] = granted_J
         r.given_J[row] = r.told_J[row]
-    return r.integer[ACCOUNT]
+    return r.account
 
 
 @kernel
 def pass_hands(r, peers, o, holder, now):
     """The hands of the holder's newest query as the servo's; open hands once when nobody holds them any more."""
-    if holder == NOBODY and r.integer[HOLDER_BEFORE] == NOBODY:
+    if holder == NOBODY and r.holder_before == NOBODY:
         return
     for k in range(HANDS):
         at, out = begin_write(r.hands), r.hands_f
@@ -182,7 +188,7 @@ def pass_hands(r, peers, o, holder, now):
             r.hands[at + o.session] = account(r, peers, holder, granted_J, now) if limited else 0
             out[at + o.energy_J] = granted_J - r.spent_J[holder] if limited else 0.0
         end_write(r.hands)
-    r.integer[HOLDER_BEFORE] = holder
+    r.holder_before = holder
 
 
 @kernel
@@ -240,28 +246,28 @@ def write_state(r, peers, o, row, holder, now):
     for i in range(3 * HANDS):
         f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
     f[STATE_AT.sim_time_s] = r.frame_f[o.time_s]
-    held = r.frame[o.hand_body] != 0 and r.frame[o.wall_ns] > r.integer[ACCOUNT_NS]  # before, its tank was another's
-    if held and holder == row and r.integer[ACCOUNT_OF] == peers.session[row]:
+    held = r.frame[o.hand_body] != 0 and r.frame[o.wall_ns] > r.account_ns  # before, its tank was another's
+    if held and holder == row and r.account_of == peers.session[row]:
         r.told_J[row] = max(r.told_J[row], r.given_J[row] + r.frame_f[o.granted_J])
     f[STATE_AT.granted_J] = r.told_J[row]
-    nq, nv = r.integer[NQ], r.integer[NV]
+    nq, nv = r.nq, r.nv
     for i in range(nq):
         f[STATE_AT.q + i] = r.frame_f[o.q + i]
     for i in range(nv):
         f[STATE_AT.q + nq + i] = r.frame_f[o.v + i]
-    r.integer[SEQUENCE_SENT] += 1
-    r.integer[ANSWERED] += 1
+    r.sequence_sent += 1
+    r.answered += 1
     r.due[row] = 0
-    return seal(x, r.lengths_out, STATE, peers.session[row], r.integer[SEQUENCE_SENT], now, r.key)
+    return seal(x, r.lengths_out, STATE, peers.session[row], r.sequence_sent, now, r.key)
 
 
 @kernel
 def pass_on(r, peers, o, now):
     """(who holds the hand, a row or NOBODY; whether there is a frame to answer with); passes on hand and events."""
-    r.integer[HAND_PASSED] = pass_own(r.hands, r.own_hands, r.integer[HAND_PASSED])
-    r.integer[EVENT_PASSED] = pass_own(r.events, r.own_events, r.integer[EVENT_PASSED])
+    r.hand_passed = pass_own(r.hands, r.own_hands, r.hand_passed)
+    r.event_passed = pass_own(r.events, r.own_events, r.event_passed)
     holder = choose_holder(peers, now)
-    if holder == NOBODY or r.due[holder] or holder != r.integer[HOLDER_BEFORE]:
+    if holder == NOBODY or r.due[holder] or holder != r.holder_before:
         pass_hands(r, peers, o, holder, now)
     for row in range(SEATS):
         if r.due[row]:
@@ -271,9 +277,9 @@ def pass_on(r, peers, o, now):
 
 @entry("intp")
 def relay_loop(address):
-    """Until integer[STOP] is set."""
+    """Until `stop` is set."""
     r, peers, o = load(address)
-    while load_acquire(r.integer, STOP) == 0:
+    while load_acquire(r.stop, 0) == 0:
         wait_readable(r.handle, PATIENCE_NS)
         drain(r, peers)
         holder, fresh = pass_on(r, peers, o, monotonic_ns(r.clock))

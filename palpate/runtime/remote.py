@@ -19,7 +19,7 @@ from palpate.link.keys import Key, require_key
 from palpate.link.sockets import bind, connect
 from palpate.link.wire import BYE, HELLO, WELCOME, Packet, Wire, check_scene
 from palpate.runtime.mirror import Mirroring
-from palpate.runtime.mirror_kernels import SENT, SESSION_ID, mirror_loop
+from palpate.runtime.mirror_kernels import mirror_loop
 from palpate.runtime.relay import Relaying
 from palpate.runtime.session import Session, SessionReport
 from palpate.scenes.scene import Scene
@@ -177,8 +177,8 @@ class RemoteSession(Session):
         report = super().stop()
         if self.remote.socket.fileno() >= 0:
             wire = Wire(self.remote.key, kinds=(BYE,))
-            session = int(self.mirroring.arrays.integer[SESSION_ID])
-            sequence = int(self.mirroring.arrays.integer[SENT]) + 1
+            session = self.mirroring.arrays.session_id
+            sequence = self.mirroring.arrays.sent + 1
             with contextlib.suppress(OSError):  # perhaps nobody is there to be told
                 self.remote.socket.send(wire.pack(BYE, session=session, sequence=sequence))
             self.remote.socket.close()

@@ -20,7 +20,6 @@ from palpate.frame import HANDS, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox, take_force_away
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
-from palpate.haptics.reach_tables import REAL_TIME
 from palpate.haptics.spring import PerAxis, spring_fields
 from palpate.jit import warm
 from palpate.jit.clock import CLOCK
@@ -34,7 +33,7 @@ from palpate.runtime.meshes import MeshFiles
 from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark
 from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.saying import Say, Saying
-from palpate.runtime.state import NEXT_EVENT, SPIN_NS, STOP, Engine
+from palpate.runtime.state import SPIN_NS, STOP, Engine
 from palpate.runtime.trials import Trials
 from palpate.runtime.watching import Watching
 from palpate.scenes.scene import Scene
@@ -240,7 +239,7 @@ class Session:
     def _begin(self, real_time: bool) -> None:
         """Where everything is now is the start, the first time; in real time, begin there."""
         for each in self.reaching:
-            each.arrays.integer[REAL_TIME] = real_time
+            each.arrays.real_time = real_time
         if not self._begun:
             self.engine.note_start()
         if real_time or not self._begun:
@@ -284,7 +283,7 @@ class Session:
 
     def _is_pending(self, number: int) -> bool:
         """Whether the servo has not yet taken that event."""
-        return bool(number >= self.engine.servo.integer[NEXT_EVENT])
+        return bool(number >= self.engine.servo.next_event)
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""

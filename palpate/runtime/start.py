@@ -5,15 +5,12 @@ A Start has what a Snapshot of the World has, by the same names, so that nothing
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from palpate.contact.rows import N_CONTACTS, N_ROWS, N_WARM
-from palpate.jit import block_loader, kernel
+from palpate.jit import Struct, block_loader, kernel
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.world.state import load as load_world
 
 
-class Start(NamedTuple):
+class Start(Struct):
     """World.snapshot().arrays."""
 
     q: Floats1
@@ -29,15 +26,19 @@ class Start(NamedTuple):
     joined_kind: Ints1
     joined_at: Floats2
     joined_R: Floats2
-    number: Floats1
-    integer: Ints1
+    time: float
+    tick: int
+    keeps_ledger: int
+    n_wrenches: int
+    fault: int
+    fault_at: int
     ledger: Floats1
     work: Floats1
     pushed: Ints1
     known: Ints1
     warm_key: Ints1
     warm_impulse: Floats2
-    warm: Ints1
+    n_warm: int
 
 
 load_start = block_loader((Start, False))
@@ -74,13 +75,13 @@ def restore(world, start):
     put(now.joined_kind, then.joined_kind)
     put_rows(now.joined_at, then.joined_at)
     put_rows(now.joined_R, then.joined_R)
-    put(now.number, then.number)
-    put(now.integer, then.integer)
+    now.time, now.tick, now.keeps_ledger = then.time, then.tick, then.keeps_ledger
+    now.n_wrenches, now.fault, now.fault_at = then.n_wrenches, then.fault, then.fault_at
     put(now.ledger, then.ledger)
     put(now.work, then.work)
     put(now.pushed, then.pushed)
     put(now.known, then.known)
     put(rows.warm_key, then.warm_key)
     put_rows(rows.warm_impulse, then.warm_impulse)
-    rows.integer[N_WARM] = then.warm[0]
-    rows.integer[N_CONTACTS], rows.integer[N_ROWS] = 0, 0
+    rows.n_warm = then.n_warm
+    rows.n_contacts, rows.n_rows = 0, 0

@@ -6,7 +6,7 @@ The page, the recorder and the devices never see these: they read frames and wri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, EVENT, FRAME, HAND, HANDS, LATENESS_EDGES_US, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.haptics.tank import open_tank
-from palpate.jit import Block, block_loader
+from palpate.jit import Block, Struct, Vector, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 from palpate.runtime.ring import Ring
 from palpate.runtime.start import Start
@@ -33,40 +33,69 @@ MOST_CONTACTS = 128  # that a frame has room for
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 LINKED_HAND = 0  # the hand of a device across a link, which energy may limit
 
-# rows of Servo.number
-TIME_S, DT_S, WORK_J, CREDIT, SPEED, TICK_US, SMOOTH_S, FORCE_LIMIT_N, RISE_N_S, LATE = range(10)
-GRAVITY_TIMES, FRICTION_TIMES = range(10, 12)  # times the scene's own
-# rows of Servo.integer
-TICK, STATE, STEPS, NEXT_EVENT, HAND_SEEN, FAULT_AT, LINKED, SPENDING, EDIT_MODE, EDIT_STAGE = range(10)
-# rows of Servo.task_number and .task_integer (score.py)
-TARGET_M, TASK_LAST_M, TASK_RADIUS_M, SCORE_TIME_S, PATH_M, PEAK_N, DISTANCE_M = 0, 3, 6, 7, 8, 9, 10
-TASK_BODY, TASK_STATE, TASK_TRIAL, TASK_COLLISIONS, TASK_APART = range(5)
 # words of Servo.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 
 
-class Servo(NamedTuple):
+class Servo(Struct):
     """State of the simulation and of the loop around it."""
 
-    world: int  # address of the World's own arrays; those it shares:
+    # addresses of blocks
+    world: int  # the World's own
+    guide: int  # what the planned joints follow (control/guide_tables.py), 0: nothing is planned
+    start: int  # the Start, where a reset goes (start.py)
+    tank: int  # the energy of a hand across a link (haptics/tank.py)
+    reach: int  # the routine that a device's tick is
+    # time
+    tick: int
+    time: float  # [s]
+    dt: float  # [s]
+    state: int  # frame.RUNNING, ...
+    steps: int  # still to be made while paused
+    fault_at: int  # where the world stopped, -1: it has not
+    speed: float  # of the simulation beside the clock
+    credit: float  # ticks that are due by it
+    tick_us: float  # how long the last took
+    late_s: float  # how much later than a period after the one before it began
+    # messages
+    next_event: int  # the number of the event that comes next, and
+    hand_seen: int  # of the newest hand
+    linked: int  # session of the hand across a link, and
+    spending: int  # whether it spends energy
+    # settings
+    gravity_times: float  # the scene's own
+    friction_times: float
+    smooth_s: float  # time constant of a page's hand
+    force_limit_N: float  # of the page's pointer, and
+    rise_N_s: float
+    work_J: float  # of the hands so far
+    edit_mode: int  # of the guide (control/modes.py), for frames, and
+    edit_stage: int
+    # the task (score.py)
+    task_body: int  # 0: there is no task
+    task_target: Vector
+    task_radius_m: float
+    task_state: int  # scenes/task.py
+    task_trial: int
+    task_collisions: int
+    task_apart: int  # ticks since its body touched an obstacle
+    task_last: Vector  # where its body was
+    task_time_s: float
+    task_path_m: float
+    task_peak_N: float
+    task_distance_m: float
+    # the World's arrays
     q: Floats1  # (nq,) coordinates
     v: Floats1  # (nv,)
     tau: Floats1  # (nv,) the controller's
     q_hold: Floats1  # (nq,) where joints are held
-    wrenches: Floats2  # (n_bodies, 6) from the hand
     pushed: Ints1  # (L,) world/state.py
-    world_integer: Ints1
-    world_number: Floats1
-    rows_integer: Ints1  # contact/rows.py
-    rows_number: Floats1
-    rows_effort: Ints1
     contact_count: Ints1  # collision/contacts.py
     mu_static: Floats2  # world/state.py: as they are now, and
     mu_sliding: Floats2
     mu_own: Floats2  # (T, 2 T) as the scene has them
     # the servo's own
-    guide: int  # address of what the planned joints follow (control/guide_tables.py), 0: nothing is planned
-    start: int  # address of the Start, where a reset goes (start.py); of its arrays:
+    # of the Start
     tau_start: Floats1  # (nv,)
     q_start: Floats1  # (nq,)
     v_start: Floats1  # (nv,)
@@ -77,8 +106,6 @@ class Servo(NamedTuple):
     place_around: Floats2  # (B, 14) what gives its coordinates
     pushed_own: Ints1  # (L,) `pushed` of what is not parked
     parked: Ints1  # (B,) 1: the body waits to be added
-    number: Floats1  # TIME_S, DT_S, ...
-    integer: Ints1  # TICK, STATE, ...
     counters: Ints1  # frame.COUNTERS
     lateness: Ints1  # histogram over frame.LATENESS_EDGES_US
     edges_ns: Ints1  # its upper edges
@@ -97,13 +124,8 @@ class Servo(NamedTuple):
     message: Ints1  # a HAND message being taken
     event: Ints1  # the EVENT being taken, and
     event_f: Floats1  # the same words as floats
-    task_number: Floats1  # (11,) TARGET_M, ...
-    task_integer: Ints1  # (5,) TASK_BODY, 0: there is no task
     task_obstacle: Ints1  # (n_bodies,) 1: one of the task's obstacles
-    tank: int  # address of the energy of a hand across a link (haptics/tank.py), and
-    tank_energy: Floats1  # its first part
-    reach: int  # address of the routine that a device's tick is, and
-    devices: Ints1  # (n_devices,) the blocks it is called with
+    devices: Ints1  # (n_devices,) the blocks that `reach` is called with
     control: Ints1  # STOP, HEARTBEAT_NS, ...
     clock: Ints1  # (2,) scratch of the clock
     frames: Ints1  # the frame ring's memory, and
@@ -231,7 +253,8 @@ class Engine:
         self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words, shared)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words, shared)
         self.events = Ring.create(EVENT_SLOTS, self.event_layout.words, shared)
-        self._tank = Block(open_tank(world.dt))
+        self.tank = open_tank(world.dt)
+        self._tank = Block(self.tank)
         self._start = Block(Start(**world.snapshot().arrays))
         self.servo = self._servo(smooth_s, lateness_log)
         self.servo.parked[[model.body(name) for name in parked]] = 1
@@ -253,7 +276,7 @@ class Engine:
         """The world as it is now, its planned joints at the beginning of their plan, is where a reset goes."""
         start: Start = self._start.parts[0]
         for name, x in self.world.snapshot().arrays.items():
-            getattr(start, name)[:] = x
+            start.array(name)[...] = x
         if self.guiding is not None:
             plan, at = self.guiding.plan, self.guiding.arrays
             start.q[at.q_at], start.v[at.v_at] = plan.q[0], plan.v[0]
@@ -261,11 +284,6 @@ class Engine:
     def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
         zeros, arrays = np.zeros, self.world.arrays
         state = arrays.state
-        number, integer = zeros(12), zeros(10, dtype=np.int64)
-        number[[DT_S, SPEED, SMOOTH_S]] = self.world.dt, 1.0, smooth_s
-        number[[GRAVITY_TIMES, FRICTION_TIMES]] = 1.0
-        number[[FORCE_LIMIT_N, RISE_N_S]] = self.device.force_limit_N, self.device.force_rise_N_s
-        integer[NEXT_EVENT], integer[FAULT_AT] = 1, -1
         control = zeros(8, dtype=np.int64)
         control[PERIOD_NS] = round(1e9 / self.rate_hz)
         hand = zeros(HANDS * self.hand_layout.words, dtype=np.int64)
@@ -275,9 +293,9 @@ class Engine:
         own = pushed_links(self.model)
         waiting = (links > 0) & (own[links] > 0) & (state.pushed[links] == 0)
         return Servo(
+            dt=self.world.dt, speed=1.0, smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, next_event=1,
+            fault_at=-1, force_limit_N=self.device.force_limit_N, rise_N_s=self.device.force_rise_N_s,
             world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
-            wrenches=state.wrenches, world_integer=state.integer, world_number=state.number,
-            rows_integer=arrays.rows.integer, rows_number=arrays.rows.number, rows_effort=arrays.rows.effort,
             contact_count=arrays.contacts.count, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
             mu_own=np.hstack([state.mu_static, state.mu_sliding]),
             guide=self.guiding.address if self.guiding else 0,
@@ -285,7 +303,6 @@ class Engine:
             pushed_start=start.pushed,
             gravity=writable(self.model.arrays.gravity), gravity_own=self.model.arrays.gravity.copy(),
             placeable=links, place_around=around, pushed_own=own, parked=waiting.astype(np.int64),
-            number=number, integer=integer,
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
@@ -295,7 +312,7 @@ class Engine:
             hand=hand, hand_f=hand.view(np.float64), message=zeros(self.hand_layout.words, dtype=np.int64),
             event=event, event_f=event.view(np.float64),
             **self._task(),
-            tank=self._tank.address, tank_energy=self._tank.parts[0].energy,
+            tank=self._tank.address,
             reach=reach_address() if self.devices else 0,
             devices=np.array([each.address for each in self.devices], dtype=np.int64),
             control=control, clock=zeros(2, dtype=np.int64),
@@ -303,14 +320,13 @@ class Engine:
             hands=self.hands.memory, events=self.events.memory,
         )  # fmt: skip
 
-    def _task(self) -> dict[str, np.ndarray]:
-        number, integer = np.zeros(11), np.zeros(5, dtype=np.int64)
-        obstacle = np.zeros(self.model.n_bodies, dtype=np.int64)
-        if self.task is not None:
-            integer[TASK_BODY] = self.model.body(self.task.body)
-            number[TARGET_M : TARGET_M + 3], number[TASK_RADIUS_M] = self.task.target_m, self.task.radius_m
-            obstacle[[self.model.body(name) for name in self.task.obstacles]] = 1
-        return {"task_number": number, "task_integer": integer, "task_obstacle": obstacle}
+    def _task(self) -> dict[str, Any]:
+        task, obstacle = self.task, np.zeros(self.model.n_bodies, dtype=np.int64)
+        if task is None:
+            return {"task_obstacle": obstacle}
+        obstacle[[self.model.body(name) for name in task.obstacles]] = 1
+        return {"task_body": self.model.body(task.body), "task_target": task.target_m, "task_radius_m": task.radius_m,
+                "task_obstacle": obstacle}  # fmt: skip
 
     def close(self) -> None:
         """Let go of the shared memory, and give the world its own gravity and friction back, which a page may have

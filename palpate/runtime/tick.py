@@ -6,9 +6,8 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 import math
 
 from palpate.collision.contacts import LOST
-from palpate.contact.rows import RAN_OUT
 from palpate.control.guide import guide, restart_guide
-from palpate.control.guide_tables import MODE, MOVING, PUSH_N, STAGE, TOUCHING, load_guide
+from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.mobility import point_mobility, turn_mobility
@@ -18,13 +17,7 @@ from palpate.haptics.grasp import push_body
 from palpate.haptics.press import depth_of, press, touched_point
 from palpate.haptics.reach_tables import (
     ACTING,
-    BODIES_FORCE,
-    DOING,
-    ENGAGE,
-    HELD,
-    LATE_S,
     LEVER_M,
-    NOW_S,
     RESTING,
     load_head,
 )  # fmt: skip
@@ -36,32 +29,16 @@ from palpate.runtime.publish import publish
 from palpate.runtime.score import keep_score, restart_score
 from palpate.runtime.start import restore
 from palpate.runtime.state import (
-    CREDIT,
-    DT_S,
-    EDIT_MODE,
-    EDIT_STAGE,
-    FAULT_AT,
-    FORCE_LIMIT_N,
-    LATE,
-    LINKED,
     LINKED_HAND,
-    RISE_N_S,
-    SMOOTH_S,
-    SPENDING,
-    STATE,
-    STEPS,
-    TICK,
-    TIME_S,
-    WORK_J,
 )  # fmt: skip
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, part3, part4, put3, rotate, scale, sub
-from palpate.world.state import FAULT_AT as WORLD_FAULT_AT
+from palpate.world.state import load as load_world
 from palpate.world.step import begin_step, end_step, free_motion
 
 STALE_NS = 100_000_000  # a hand that has not been heard of for this long lets go
 HAND_STALE, HAND_REFUSED = COUNTERS.index("hand_stale"), COUNTERS.index("hand_refused")
 CAPPED = COUNTERS.index("capped")
-CONTACTS_LOST, RAN_OUT_COUNTER = COUNTERS.index("contacts_lost"), COUNTERS.index("ran_out")
+CONTACTS_LOST, RAN_OUT = COUNTERS.index("contacts_lost"), COUNTERS.index("ran_out")
 CLAMPED, RATE_LIMITED = COUNTERS.index("clamped"), COUNTERS.index("rate_limited")
 STIFFEST_N_M, STIFFEST_NM_RAD = 1e5, 1e3
 LARGEST_SANE = 1e6  # [m, N/m, N m/rad, N, J]: no honest hand has more
@@ -74,11 +51,11 @@ ZERO = (0.0, 0.0, 0.0)
 def reset(m, s):
     """Back to the start, all of it; settings stay: speed, gravity, friction, what a touch does to the plan."""
     restore(s.world, s.start)
-    s.number[TIME_S], s.number[WORK_J], s.number[CREDIT] = 0.0, 0.0, 0.0
-    s.integer[TICK], s.integer[FAULT_AT], s.integer[STEPS] = 0, -1, 0
+    s.time, s.work_J, s.credit = 0.0, 0.0, 0.0
+    s.tick, s.fault_at, s.steps = 0, -1, 0
     s.held[:] = WORLD
     for k in range(s.devices.shape[0]):
-        load_head(s.devices[k])[0].integer[ENGAGE] = 1
+        load_head(s.devices[k])[0].engage = 1
     s.hand_force[:, :] = 0.0
     s.hand_torque[:, :] = 0.0
     s.stored_J[:] = 0.0
@@ -116,7 +93,7 @@ def couple(m, w, s, o, k, body):
     at = k * s.message.shape[0]
     pressing = s.hand[at + o.hold] == PRESS
     if k == LINKED_HAND:
-        s.integer[SPENDING] = s.hand[at + o.session] != 0
+        s.spending = s.hand[at + o.session] != 0
     if s.held[k] != body:  # a new grasp begins where the point is, without a jerk; a tip where it is
         _, _, point, _, _ = point_motion(m, w, body, part3(s.hand_f, at + o.at_body))
         put3(s.hand_target, k, part3(s.hand_f, at + o.target) if pressing else point)
@@ -131,11 +108,11 @@ def couple(m, w, s, o, k, body):
 @kernel
 def smoothed_target(s, o, k):
     """(where hand k is now, how it moves): messages of a page come sixty times a second, ticks a thousand times."""
-    dt, at = s.number[DT_S], k * s.message.shape[0]
+    dt, at = s.dt, k * s.message.shape[0]
     wanted, before = part3(s.hand_f, at + o.target), get3(s.hand_target, k)
     if s.hand[at + o.session] != 0:  # across a link they come a thousand times a second, and say how the hand moves
         return wanted, part3(s.hand_f, at + o.velocity)
-    share = 1.0 - math.exp(-dt / s.number[SMOOTH_S]) if s.number[SMOOTH_S] > 0.0 else 1.0
+    share = 1.0 - math.exp(-dt / s.smooth_s) if s.smooth_s > 0.0 else 1.0
     target = add_scaled(before, share, sub(wanted, before))
     return target, scale(1.0 / dt, sub(target, before))
 
@@ -152,33 +129,33 @@ def stiffness_of(s, o, k):
 @kernel
 def hold_body(m, w, s, o, k, body):
     """PULL: a spring between the held point and the hand.  PUSH: the force that the message says."""
-    dt, at, link = s.number[DT_S], k * s.message.shape[0], m.body_link[body]
+    dt, at, link = s.dt, k * s.message.shape[0], m.body_link[body]
     at_body = part3(s.hand_f, at + o.at_body)
     lever, p, point, velocity, omega = point_motion(m, w, body, at_body)
     target, moves = smoothed_target(s, o, k)
     stiffness, ratio = stiffness_of(s, o, k), s.hand_f[at + o.damping]
     ratio = min(max(ratio, 0.0), MOST_DAMPING) if ratio != 0.0 else 1.0
     mass = effective_mass(point_mobility(m, w, link, p))
-    given, most = part3(s.hand_f, at + o.damping_Ns_m), s.number[FORCE_LIMIT_N]
+    given, most = part3(s.hand_f, at + o.damping_Ns_m), s.force_limit_N
     force, capped = pull(stiffness, given, ratio, mass, most, target, moves, point, velocity, dt)
     if s.hand[at + o.hold] == PUSH:
         force, target = part3(s.hand_f, at + o.force), point
-    force, clamped = limit_norm(force, s.number[FORCE_LIMIT_N])
-    force, limited = limit_rise(force, get3(s.hand_force, k), s.number[RISE_N_S] * dt)
+    force, clamped = limit_norm(force, s.force_limit_N)
+    force, limited = limit_rise(force, get3(s.hand_force, k), s.rise_N_s * dt)
     if s.hand[at + o.session] != 0:
         force = spend(s, o, at, force, velocity, mass)
     s.counters[CAPPED] += capped
     torque = hand_torque(m, w, s, o, at, body, link)
     put3(s.hand_at, k, at_body)
     put_hand(s, k, point, target, force, torque, clamped, limited)
-    push_body(s.wrenches, s.world_integer, body, lever, force, torque)
-    s.number[WORK_J] += (dot(force, velocity) + dot(torque, omega)) * dt
+    push_body(load_world(s.world)[5], body, lever, force, torque)
+    s.work_J += (dot(force, velocity) + dot(torque, omega)) * dt
 
 
 @kernel
 def press_body(m, w, s, o, k, body):
     """PRESS: the surface at the message's point is a plane, the hand a tip that it keeps out (haptics/press.py)."""
-    dt, at, link = s.number[DT_S], k * s.message.shape[0], m.body_link[body]
+    dt, at, link = s.dt, k * s.message.shape[0], m.body_link[body]
     before, last = get3(s.hand_target, k), get3(s.hand_force, k)
     tip, moves = smoothed_target(s, o, k)
     _, _, _, drift, omega = point_motion(m, w, body, ZERO)
@@ -197,17 +174,17 @@ def press_body(m, w, s, o, k, body):
         K = stiffness_of(s, o, k)
         along_normal = K[0] * normal[0] ** 2 + K[1] * normal[1] ** 2 + K[2] * normal[2] ** 2
         size, clamped, limited = press(
-            along_normal, mass, depth, closing, math.sqrt(dot(last, last)), s.number[FORCE_LIMIT_N],
-            s.number[RISE_N_S] * dt, s.stored_J[k], dt,
+            along_normal, mass, depth, closing, math.sqrt(dot(last, last)), s.force_limit_N,
+            s.rise_N_s * dt, s.stored_J[k], dt,
         )  # fmt: skip
         force = scale(-size, normal)
-        push_body(s.wrenches, s.world_integer, body, lever, force, ZERO)
+        push_body(load_world(s.world)[5], body, lever, force, ZERO)
     else:
         s.stored_J[k] = 0.0  # what one contact stored must not pay for the next
     put3(s.hand_lever, k, lever)
     put3(s.hand_velocity, k, velocity)
     put_hand(s, k, point, tip, force, ZERO, clamped, limited)
-    s.number[WORK_J] += dot(force, velocity) * dt
+    s.work_J += dot(force, velocity) * dt
 
 
 @kernel
@@ -225,7 +202,7 @@ def put_hand(s, k, point, target, force, torque, clamped, limited):
 def count_work(m, w, s):
     """What the force of the tick before did on the body that a hand across a link held."""
     body = s.held[LINKED_HAND]
-    if body != WORLD and s.integer[SPENDING]:
+    if body != WORLD and s.spending:
         _, _, point, _, _ = point_motion(m, w, body, get3(s.hand_at, LINKED_HAND))
         moved = sub(point, get3(s.hand_point, LINKED_HAND))
         absorb(load_tank(s.tank)[0], get3(s.hand_force, LINKED_HAND), moved)
@@ -235,12 +212,12 @@ def count_work(m, w, s):
 def spend(s, o, at, force, velocity, mass):
     """The force of a hand at the other end of a link, as far as its energy goes (haptics/tank.py)."""
     t = load_tank(s.tank)[0]
-    if s.integer[LINKED] != s.hand[at + o.session]:  # another hand: it brings its own
+    if s.linked != s.hand[at + o.session]:  # another hand: it brings its own
         empty(t)
-        s.integer[LINKED] = s.hand[at + o.session]
+        s.linked = s.hand[at + o.session]
     grant(t)
     receive(t, s.hand_f[at + o.energy_J])
-    return keep_passive(t, force, velocity, max(mass, LIGHTEST_KG), s.number[DT_S])
+    return keep_passive(t, force, velocity, max(mass, LIGHTEST_KG), s.dt)
 
 
 @kernel
@@ -253,8 +230,8 @@ def hand_torque(m, w, s, o, at, body, link):
         return ZERO
     inertia = effective_mass(turn_mobility(m, w, link))
     R, _ = body_frame(m, w, body)
-    torque = turn(stiffness, s.hand_f[at + o.damping_Nms_rad], inertia, x, R, get3(w.V, link), s.number[DT_S])
-    return limit_norm(torque, s.number[FORCE_LIMIT_N] * LEVER_M)[0]
+    torque = turn(stiffness, s.hand_f[at + o.damping_Nms_rad], inertia, x, R, get3(w.V, link), s.dt)
+    return limit_norm(torque, s.force_limit_N * LEVER_M)[0]
 
 
 @kernel
@@ -282,11 +259,11 @@ def guide_joints(s, moving, touching):
         f = get3(s.hand_force, k)
         push += math.sqrt(dot(f, f))
     for k in range(s.devices.shape[0]):
-        f = get3(load_head(s.devices[k])[0].vector, BODIES_FORCE)
+        f = load_head(s.devices[k])[0].bodies_force
         push += math.sqrt(dot(f, f))
-    g.number[PUSH_N], g.integer[TOUCHING], g.integer[MOVING] = push, touching, moving
+    g.push_N, g.touching, g.moving = push, touching, moving
     guide(s.guide)
-    s.integer[EDIT_MODE], s.integer[EDIT_STAGE] = g.integer[MODE], g.integer[STAGE]
+    s.edit_mode, s.edit_stage = g.mode, g.stage
 
 
 @kernel
@@ -295,10 +272,9 @@ def devices(s, now_ns, doing):
     touching = False
     for k in range(s.devices.shape[0]):
         a = load_head(s.devices[k])[0]
-        a.number[NOW_S], a.number[LATE_S], a.integer[DOING] = 1e-9 * now_ns, s.number[LATE], doing
+        a.now_s, a.late_s, a.doing = 1e-9 * now_ns, s.late_s, doing
         call_routine(s.reach, s.devices[k])
-        f = (a.vector[BODIES_FORCE, 0], a.vector[BODIES_FORCE, 1], a.vector[BODIES_FORCE, 2])
-        touching = touching or a.integer[HELD] != WORLD or dot(f, f) > 0.0
+        touching = touching or a.held != WORLD or dot(a.bodies_force, a.bodies_force) > 0.0
     return touching
 
 
@@ -317,9 +293,9 @@ def tick(m, w, s, o, now_ns, moving):
     publish(m, w, s, o, now_ns)
     if moving:
         if end_step(s.world):
-            s.integer[TICK] += 1
-            s.number[TIME_S] = s.integer[TICK] * s.number[DT_S]
-            s.counters[RAN_OUT_COUNTER] += s.rows_effort[RAN_OUT] > 0
+            s.tick += 1
+            s.time = s.tick * s.dt
+            s.counters[RAN_OUT] += load_world(s.world)[4].ran_out > 0
             s.counters[CONTACTS_LOST] = s.contact_count[LOST]
         else:
-            s.integer[STATE], s.integer[FAULT_AT] = FAULT, s.world_integer[WORLD_FAULT_AT]
+            s.state, s.fault_at = FAULT, load_world(s.world)[5].fault_at

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from palpate.runtime.state import TASK_STATE, TASK_TRIAL
 from palpate.scenes.task import REACHED, Trial, trials_of
 
 if TYPE_CHECKING:
@@ -20,8 +19,8 @@ class Trials(list[Trial]):
     def collect(self, session: Session) -> None:
         """Take the one that was completed since, if one was."""
         servo = session.engine.servo
-        number = int(servo.task_integer[TASK_TRIAL])
-        if servo.task_integer[TASK_STATE] != REACHED or any(trial.number == number for trial in self):
+        number = int(servo.task_trial)
+        if servo.task_state != REACHED or any(trial.number == number for trial in self):
             return
         newest = trials_of({name: np.array([value]) for name, value in session.frame().items()})
         for trial in newest:  # none if it was reset meanwhile

@@ -18,7 +18,7 @@ from palpate.haptics.devices.protocol import Device
 from palpate.runtime.children import one_line
 from palpate.runtime.recording import why_it_ended
 from palpate.runtime.report import why_no_force
-from palpate.runtime.state import HEARTBEAT_NS, STATE, WATCHDOG
+from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
 
 if TYPE_CHECKING:
     from palpate.runtime.session import Session
@@ -104,7 +104,7 @@ class Watching:
     def _collect(self) -> None:
         session = self._session
         self._note_faults()
-        fault = bool(session.engine.servo.integer[STATE] == FAULT)
+        fault = bool(session.engine.servo.state == FAULT)
         if fault and not self._fault:
             session.note(f"the world stopped: {session.scene.world.fault}; a reset starts it again")
         self._fault = fault

@@ -9,14 +9,14 @@ hands       dt wrench, of `apply` and of devices
 contacts    l of contact rows;  joints    l of ends, dry friction and connections
 """
 
-from palpate.contact.rows import CONTACT, N_ROWS, N_SLOTS
+from palpate.contact.rows import CONTACT
 from palpate.contact.sweeps import relative
 from palpate.dynamics.energy import energy
 from palpate.dynamics.jacobian import body_frame
 from palpate.dynamics.kinematics import link_twist, velocities
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, cross, dot, get3, get6
-from palpate.world.state import ACTUATORS, CONTACTS, DT_S, FLUNG, HANDS, JOINTS, LEDGER, START, WRENCHES, load
+from palpate.world.state import ACTUATORS, CONTACTS, FLUNG, HANDS, JOINTS, START, load
 
 COUNTING = 2  # integer[LEDGER] once the first step has noted the energy at the start
 
@@ -25,11 +25,11 @@ COUNTING = 2  # integer[LEDGER] once the first step has noted the energy at the 
 def note_start(address):
     """The energy before the first step that is counted."""
     m, w, _, _, _, s = load(address)
-    if s.integer[LEDGER] != COUNTING:
+    if s.keeps_ledger != COUNTING:
         velocities(m, s.v, w)
         kinetic, potential = energy(m, s.v, w)
         s.ledger[START] = kinetic + potential
-        s.integer[LEDGER] = COUNTING
+        s.keeps_ledger = COUNTING
 
 
 @kernel
@@ -48,7 +48,7 @@ def account(address):
     What is FLUNG has been counted on its way.
     """
     m, w, _, _, r, s = load(address)
-    dt = s.number[DT_S]
+    dt = s.dt
     for j in range(m.nv):
         s.mean[j] = 0.5 * (s.v_begin[j] + s.v_next[j])
     for k in range(m.axis_v.shape[0]):
@@ -58,16 +58,16 @@ def account(address):
             work = (dt * s.torque[j] - (s.armature[k] - m.armature[k]) * change) * s.mean[j]
             s.work[j] += work
             s.ledger[ACTUATORS] += work
-    for b in range(1, s.integer[WRENCHES]):
+    for b in range(1, s.n_wrenches):
         if s.way[m.root[m.body_link[b]]] != FLUNG:
             s.ledger[HANDS] += dt * power_of_wrench(m, w, s, b, s.mean)
-    for k in range(1, r.integer[N_SLOTS]):  # mean twists of the slots
+    for k in range(1, r.n_slots):  # mean twists of the slots
         link = r.slot_link[k]
         omega, u = get6(w.V, link)
         u = add(u, get3(w.drift, m.root[link]))
         for c in range(3):
             r.dW[6 * k + c] = 0.5 * (omega[c] + r.W[6 * k + c])
             r.dW[6 * k + 3 + c] = 0.5 * (u[c] + r.W[6 * k + 3 + c])
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         u = relative(r, i, r.dW)
         s.ledger[CONTACTS if r.kind[i] == CONTACT else JOINTS] += dot(get3(r.lam, i), u)

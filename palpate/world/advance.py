@@ -27,7 +27,7 @@ from palpate.spatial.vectors import (
     sub,
     symmetric_times,
 )  # fmt: skip
-from palpate.world.state import FLUNG, MIDWAY, WRENCHES
+from palpate.world.state import FLUNG, MIDWAY
 
 NEWTON_STEPS = 3
 ZERO = (0.0, 0.0, 0.0)
@@ -71,7 +71,7 @@ def turn_levers(m, w, s, dt):
     """turned: what `midway` misses of the wrenches on lone links, whose levers turn and whose forces do not."""
     for i in range(1, m.parent.shape[0]):
         put3(s.turned, i, ZERO)
-    for b in range(1, s.integer[WRENCHES]):
+    for b in range(1, s.n_wrenches):
         i = m.body_link[b]
         if s.lone[i] == 0:
             continue
@@ -94,7 +94,7 @@ def midway(m, s, i, H, torque):
     On a spherical joint that is gravity's, with the lever it then has: with positions along the mean velocity this is
     position Verlet, which a pendulum neither feeds nor brakes.  The rest there is the joint's own and turns with it.
     """
-    if s.integer[WRENCHES]:
+    if s.n_wrenches:
         torque = add(torque, get3(s.turned, i)) if m.kind[i] != FREE else add(torque, rotate(H, get3(s.turned, i)))
     if m.kind[i] == FREE:
         j = m.axis_v[m.axis_begin[i]]
@@ -132,7 +132,7 @@ def free_velocities(m, w, s, dt):
     """v_next = v_begin + dt a, with the spin of lone links by the midpoint rule."""
     for j in range(m.nv):
         s.v_next[j] = s.v_begin[j] + dt * s.a[j]
-    if s.integer[WRENCHES]:
+    if s.n_wrenches:
         turn_levers(m, w, s, dt)
     for i in range(1, m.parent.shape[0]):
         if s.lone[i] == 0:

@@ -14,13 +14,13 @@ import math
 
 from palpate.contact.islands import find_islands
 from palpate.contact.laws.calls import is_restitution, restitution_of
-from palpate.contact.rows import CONTACT, DRY, IDLE, N_CONTACTS, N_ELASTIC, N_ROUNDS, N_ROWS, N_SLOTS, WAITING
+from palpate.contact.rows import CONTACT, DRY, IDLE, WAITING
 from palpate.contact.solve import solve
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
 from palpate.jit.six import no_six, put_six, six
 from palpate.spatial.vectors import add, get3, put3
-from palpate.world.state import DT_S, FAULT, FAULT_AT, RESTITUTION_FAULT, load
+from palpate.world.state import RESTITUTION_FAULT, load
 
 ROUNDS = 256  # at most; a row of n equal balls takes n - 1, a light one between two heavy ones sqrt of their ratio
 RESTING = 2.0  # impacts slower than this many times what gravity adds in a step do not bounce
@@ -33,9 +33,9 @@ def choose_blows(m, g, c, r, s):
 
     Returns how many bounce, -1 if the restitution law failed.  Without any, all rows are as they were.
     """
-    dt, blows = s.number[DT_S], 0
+    dt, blows = s.dt, 0
     slow = RESTING * dt * math.sqrt(m.gravity[0] ** 2 + m.gravity[1] ** 2 + m.gravity[2] ** 2)
-    for i in range(r.integer[N_CONTACTS]):
+    for i in range(r.n_contacts):
         if r.elastic[i] == 0 or r.kind[i] == IDLE:
             continue
         r.kind[i] = WAITING
@@ -43,13 +43,13 @@ def choose_blows(m, g, c, r, s):
         if before < -slow and c.gap[i] < -before * dt:
             e = restitution_of(s.laws[1], s.restitution[g.material[c.shape_a[i]], g.material[c.shape_b[i]]], -before)
             if not is_restitution(e):
-                s.integer[FAULT], s.integer[FAULT_AT] = RESTITUTION_FAULT, i
+                s.fault, s.fault_at = RESTITUTION_FAULT, i
                 return -1
             aim = e * before - r.forced[i]
             if e > 0.0 and aim < 0.0:
                 r.kind[i], r.offset[i, 0] = CONTACT, aim
                 blows += 1
-    for i in range(r.integer[N_CONTACTS], r.integer[N_ROWS]):
+    for i in range(r.n_contacts, r.n_rows):
         if r.kind[i] == DRY:
             r.kind[i] = WAITING  # what a joint rubs in no time is nothing
     if blows == 0:
@@ -60,21 +60,21 @@ def choose_blows(m, g, c, r, s):
 @kernel
 def wake(c, r, dt):
     """All rows take part again, contacts with their gaps."""
-    for i in range(r.integer[N_ROWS]):
-        if i < r.integer[N_CONTACTS]:
+    for i in range(r.n_rows):
+        if i < r.n_contacts:
             r.offset[i, 0] = max(c.gap[i], 0.0) / dt
         if r.kind[i] == WAITING:
-            r.kind[i] = CONTACT if i < r.integer[N_CONTACTS] else DRY
+            r.kind[i] = CONTACT if i < r.n_contacts else DRY
 
 
 @kernel
 def set_aside(r):
     """The impulses of a round are kept apart, and its twists are those that the next begins with."""
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         if r.kind[i] < IDLE:
             put3(r.blow, i, add(get3(r.blow, i), get3(r.lam, i)))
             put3(r.lam, i, ZERO)
-    for k in range(1, r.integer[N_SLOTS]):
+    for k in range(1, r.n_slots):
         put_six(r.W_free, 0, 6 * k, six(r.W, 0, 6 * k))
 
 
@@ -82,26 +82,26 @@ def set_aside(r):
 def blows(address):
     """Rounds of blows, set aside in r.blow; False if the restitution law failed."""
     m, _, g, c, r, s = load(address)
-    while r.integer[N_ELASTIC]:
-        enough = r.integer[N_ROUNDS] == ROUNDS  # then nothing approaches
-        for i in range(r.integer[N_CONTACTS]):
+    while r.n_elastic:
+        enough = r.n_rounds == ROUNDS  # then nothing approaches
+        for i in range(r.n_contacts):
             r.u[i, 0] = r.forced[i] if enough else relative(r, i, r.W_free)[0]
         chosen = choose_blows(m, g, c, r, s)
         if chosen < 0:
             return False
         if chosen == 0:
             break
-        if r.integer[N_ROUNDS] == 0:
-            for i in range(r.integer[N_ROWS]):
+        if r.n_rounds == 0:
+            for i in range(r.n_rows):
                 put3(r.blow, i, ZERO)
                 put3(r.held, i, get3(r.lam, i))  # the warm start of the ordinary solve
                 put3(r.lam, i, ZERO)
         find_islands(r)
         solve(s.rows, 0)
         set_aside(r)
-        r.integer[N_ROUNDS] += 1
-    if r.integer[N_ROUNDS]:
-        for i in range(r.integer[N_ROWS]):
+        r.n_rounds += 1
+    if r.n_rounds:
+        for i in range(r.n_rows):
             put3(r.lam, i, get3(r.held, i))
     return True
 
@@ -109,8 +109,8 @@ def blows(address):
 @kernel
 def add_blows(r):
     """The blows' impulses to those of the ordinary solve, and P from all of them."""
-    for k in range(1, r.integer[N_SLOTS]):
+    for k in range(1, r.n_slots):
         put_six(r.P, 0, 6 * k, no_six())
-    for i in range(r.integer[N_ROWS]):
+    for i in range(r.n_rows):
         put3(r.lam, i, add(get3(r.lam, i), get3(r.blow, i)))
         add_wrench(r, i, get3(r.lam, i), r.P)

@@ -11,14 +11,14 @@ import numpy as np
 from palpate.collision import filters
 from palpate.collision.contacts import Contacts, contacts
 from palpate.collision.geometry import Shapes, shapes
-from palpate.contact.rows import BUDGET, TOLERANCE, Rows, rows
+from palpate.contact.rows import Rows, rows
 from palpate.dynamics.workspace import Workspace, workspace
 from palpate.jit import Block
 from palpate.model.description import WORLD_NAME
 from palpate.model.model import CHAIN, FREE, SPHERICAL, Floats, Model
 from palpate.model.shapes import Material
 from palpate.spatial.placement import Transform
-from palpate.world.state import DT_S, FOURTH, FULL, LEDGER, State
+from palpate.world.state import State
 
 CONNECTIONS = 16  # room for so many at once
 FARTHEST_M = 1e6  # where a body may be placed
@@ -90,7 +90,7 @@ def build(model: Model, options: Options, parts: Mapping[str, Sequence[str]] | N
     collision_block = Block(touchable.geometry, c)
     axes = len(model.arrays.axis_v)
     r = rows(model, capacity + 2 * axes + 2 * CONNECTIONS)
-    r.number[TOLERANCE], r.number[BUDGET] = options.tolerance, options.budget
+    r.tolerance, r.budget = options.tolerance, options.budget
     rows_block = Block(r)
     state = _state(model, touchable, options, collision_block.address, rows_block.address)
     block = Block(model.arrays, work, touchable.geometry, c, r, state)
@@ -113,10 +113,8 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
     static, sliding, bounce = pair_tables(touchable.materials, options.pairs or {})
     links = np.repeat(np.arange(model.n_links), m.axis_count)
     turns = np.array([m.kind[i] != FREE or k < m.axis_begin[i] + 3 for k, i in enumerate(links)], dtype=np.int64)
-    number, integer = zeros(4), zeros(8, dtype=np.int64)
-    number[DT_S] = options.dt
-    integer[FULL], integer[LEDGER], integer[FOURTH] = options.full, options.ledger, options.integrator == "runge-kutta"
     return State(
+        dt=options.dt, full=options.full, keeps_ledger=options.ledger, fourth=options.integrator == "runge-kutta",
         q=q, v=zeros(nv), a=zeros(nv), tau=zeros(nv), v_begin=zeros(nv), v_next=zeros(nv), q_next=zeros(nq),
         shift=zeros(nv), mean=zeros(nv), q_stage=zeros(nq), q_rate=zeros(nq),
         q_from=zeros(nq), v_from=zeros(nv), q_sum=zeros(nq), v_sum=zeros(nv), worked=zeros(nv), handed=zeros(L),
@@ -132,7 +130,7 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
         joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
         joined_R=zeros((K, 9)),
         mu_static=static, mu_sliding=sliding, restitution=bounce, laws=np.array(options.laws, dtype=np.int64),
-        number=number, integer=integer, ledger=zeros(8), work=zeros(nv), collision=collision, rows=rows_address,
+        ledger=zeros(5), work=zeros(nv), collision=collision, rows=rows_address,
     )  # fmt: skip
 
 

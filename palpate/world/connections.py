@@ -8,7 +8,6 @@ from palpate.conventions import WORLD
 from palpate.jit import kernel
 from palpate.spatial.quaternions import matrix_quaternion, quaternion_log
 from palpate.spatial.vectors import add, compose, get3, get9, put3, rotate, scale, sub, transpose
-from palpate.world.state import DT_S
 
 FREE, TIED, WELDED = 0, 1, 2
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -27,7 +26,7 @@ def put_turn(r, row, side, link):
 @kernel
 def connection_rows(m, w, c, s, r):
     """One row of three directions for each point, another of three axes for each weld."""
-    share = SHARE / s.number[DT_S]
+    share = SHARE / s.dt
     for k in range(s.joined_kind.shape[0]):
         if s.joined_kind[k] == FREE:
             continue

@@ -15,7 +15,7 @@ from palpate.collision.contacts import CANDIDATES, COUNT, LOST
 from palpate.collision.facade import Collider, ContactPoint
 from palpate.contact.facade import SolveReport, solve_contacts
 from palpate.contact.mode import SLIPS_M_S
-from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, N_CONTACTS, N_ROWS
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT
 from palpate.dynamics import facade
 from palpate.frame import CONTACT_MODES
 from palpate.model.model import Floats
@@ -25,7 +25,7 @@ from palpate.world.build import Options, default_capacity
 from palpate.world.mode_entries import contact_mode_entry
 from palpate.world.modules import Answer, Dynamics, Modules, Stepped
 from palpate.world.reading import fault_of, frames_of
-from palpate.world.state import FAULT, FAULT_AT, TICK, TIME_S, VELOCITY_FAULT, WRENCHES
+from palpate.world.state import VELOCITY_FAULT
 from palpate.world.views import Contact, StepReport, WorldError
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class DefaultContact:
             pushed, _ = self._solve(A, X, kind, open_by - push, 0.0 * mu, 0.0 * r.bound[:R], np.zeros((R, 3)))
             shift = np.einsum("rij,ri->j", X, pushed)
         lam = lam + blows
-        m = min(n, int(r.integer[N_CONTACTS]))
+        m = min(n, int(r.n_contacts))
         frame = frames_of(r, 0, m)
         impulses = np.zeros((n, 3))
         impulses[:m] = np.einsum("kij,ki->kj", frame, lam[:m])
@@ -252,7 +252,7 @@ def lay_rows(world: World, contacts: Sequence[ContactPoint]) -> Floats:
         c.point[i], c.normal[i], c.gap[i], c.feature[i] = x.point, x.normal, x.gap, x.feature
     if not entries.rows_entry(world._address):
         raise WorldError(world.fault)
-    R = int(r.integer[N_ROWS])
+    R = int(r.n_rows)
     links = r.slot[: 2 * R].reshape(R, 2)
     poses = facade.forward_kinematics(model, world.q)
     twist = {0: np.zeros((6, model.nv))}  # of a link about its tree's reference point
@@ -291,7 +291,7 @@ def _contact(c: ContactPoint, u: Floats, answer: Answer, i: int, dt: float) -> C
 
 def _report(world: World, contacts: Sequence[ContactPoint], answer: Answer) -> StepReport:
     c, s = world._arrays.contacts, answer.solved
-    rows = len(contacts) if s is None else int(world._arrays.rows.integer[N_ROWS])
+    rows = len(contacts) if s is None else int(world._arrays.rows.n_rows)
     return StepReport(
         contacts=min(len(contacts), len(c.gap)), candidates=len(contacts), rows=rows, islands=int(rows > 0),
         sweeps=s.sweeps if s else 0, newton=s.newton if s else 0, admm=s.admm if s else 0,
@@ -309,12 +309,12 @@ def step_in_python(world: World, modules: Modules) -> tuple[list[Contact], StepR
         raise ValueError(f"the simulator gave q {q.shape} and v {v.shape}, the world needs {s.q.shape} and {s.v.shape}")
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         bad = np.flatnonzero(~np.isfinite(v))
-        s.integer[FAULT], s.integer[FAULT_AT] = VELOCITY_FAULT, bad[0] if len(bad) else 0
+        s.fault, s.fault_at = VELOCITY_FAULT, bad[0] if len(bad) else 0
         raise WorldError(fault_of(world.model, world._arrays, ("", "")))
     s.q[:], s.v[:] = q, v
     s.wrenches[:] = 0.0
-    s.integer[WRENCHES] = 0
-    s.integer[TICK] += 1
-    s.number[TIME_S] = s.integer[TICK] * world.dt
+    s.n_wrenches = 0
+    s.tick += 1
+    s.time = s.tick * world.dt
     report = stepped.report or _report(world, [], Answer(np.zeros((0, 3))))
     return list(stepped.contacts), report

@@ -30,7 +30,7 @@ from palpate.spatial.vectors import (
     scale,
     sub,
 )  # fmt: skip
-from palpate.world.state import DT_S, load
+from palpate.world.state import load
 
 
 @kernel
@@ -87,8 +87,8 @@ def fly_past(address, m, s, c, dt):
 def leave_out_what_flies_past(address):
     """Before the rows: v_next is the motion without contact."""
     m, _, _, c, _, s = load(address)
-    if c.count[COUNT] and any_fast(m, s, c, s.v_next, s.number[DT_S], 0.0):
-        fly_past(address, m, s, c, s.number[DT_S])
+    if c.count[COUNT] and any_fast(m, s, c, s.v_next, s.dt, 0.0):
+        fly_past(address, m, s, c, s.dt)
 
 
 @kernel
@@ -126,7 +126,7 @@ def put_end(m, s, c, i):
 def stay_outside(address):
     """After positions: q_next of what is fast ends before what it would pass through."""
     m, _, _, c, _, s = load(address)
-    if not any_fast(m, s, c, s.shift, s.number[DT_S], HARMLESS):
+    if not any_fast(m, s, c, s.shift, s.dt, HARMLESS):
         return
     for i in range(1, m.parent.shape[0]):
         if s.lone[i] and m.kind[i] == FREE:

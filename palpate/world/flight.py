@@ -25,7 +25,7 @@ from palpate.world.advance import accelerations_of_vectors, free_velocities, fro
 from palpate.world.connections import FREE as UNTIED
 from palpate.world.joints import has_rows, joint_torques
 from palpate.world.runge_kutta import runge_kutta
-from palpate.world.state import AT_START, DT_S, FLUNG, FOURTH, MIDWAY, TICK, WRENCHES, load
+from palpate.world.state import AT_START, FLUNG, MIDWAY, load
 
 SLOW, FAST = 0.02, 0.03  # [rad or m a step]: above the second a tree is FLUNG, or its velocity products at the mean
 TIMES = 2  # that forces are taken again: once gains energy where a link turns by a third of a radian a step
@@ -34,7 +34,7 @@ TIMES = 2  # that forces are taken again: once gains energy where a link turns b
 @kernel
 def choose_ways(m, c, s, dt):
     """way of every tree, and in `fast` how far its fastest axis goes in a step; True if any is FLUNG."""
-    fourth, flung = s.integer[FOURTH] != 0, False
+    fourth, flung = s.fourth != 0, False
     for i in range(1, m.parent.shape[0]):
         free = s.pushed[i] == i and s.guided[i] == 0 and (s.lone[i] == 0 or fourth)
         s.way[i] = MIDWAY if free else AT_START
@@ -63,7 +63,7 @@ def weigh_means(m, s):
         if m.root[i] != i:
             continue
         if s.way[i] == MIDWAY:
-            s.fast[i] = 0.0 if s.known[i] == s.integer[TICK] and s.fast[i] < FAST else 1.0
+            s.fast[i] = 0.0 if s.known[i] == s.tick and s.fast[i] < FAST else 1.0
         elif s.way[i] == FLUNG or s.lone[i] != 0 or s.pushed[i] != i:  # they have rules of their own
             s.fast[i] = 0.0
         else:
@@ -98,7 +98,7 @@ def go_midway(m, s, dt):
         if s.way[root] == MIDWAY:
             if s.chain[k]:
                 s.q_stage[m.axis_q[k]] += h * s.v[j]
-            s.mean[j] = s.v_begin[j] + (h * s.a[j] if s.known[root] == s.integer[TICK] else 0.0)
+            s.mean[j] = s.v_begin[j] + (h * s.a[j] if s.known[root] == s.tick else 0.0)
 
 
 @kernel
@@ -110,7 +110,7 @@ def take_again(m, w, s, dt):
             if part > 0.0:
                 s.mean[j] = s.v_begin[j] + 0.5 * dt * part * s.a[j]
         velocities(m, s.mean, w)
-        articulated_again(m, s.torque, s.wrenches[: s.integer[WRENCHES]], w, s.a)
+        articulated_again(m, s.torque, s.wrenches[: s.n_wrenches], w, s.a)
         accelerations_of_vectors(m, s.mean, s.a)
     velocities(m, s.v, w)  # as contacts want them
 
@@ -119,7 +119,7 @@ def take_again(m, w, s, dt):
 def fly(address):
     """v_next: the velocities at the end of the step if nothing touched; of what is FLUNG also q_next."""
     m, w, _, c, _, s = load(address)
-    dt = s.number[DT_S]
+    dt = s.dt
     flung = choose_ways(m, c, s, dt)
     if flung:
         runge_kutta(address)
@@ -133,7 +133,7 @@ def fly(address):
         positions(m, s.q_stage, w)
     velocities(m, s.mean, w)
     joint_torques(m, s, s.q, s.v, dt)
-    articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.a)
+    articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.a)
     accelerations_of_vectors(m, s.mean, s.a)
     if again:
         take_again(m, w, s, dt)
@@ -144,4 +144,4 @@ def fly(address):
                 s.v_next[m.axis_v[k]] = s.shift[m.axis_v[k]]
     for i in range(1, m.parent.shape[0]):
         if m.root[i] == i and s.way[i] != FLUNG:
-            s.known[i] = s.integer[TICK] + 1  # at the beginning of the next step
+            s.known[i] = s.tick + 1  # at the beginning of the next step

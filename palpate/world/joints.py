@@ -15,7 +15,7 @@ from palpate.jit import kernel, shared
 from palpate.model.model import CHAIN, FREE, REVOLUTE, SPHERICAL
 from palpate.spatial.quaternions import quaternion_log, quaternion_product
 from palpate.spatial.vectors import get3, get6, scale
-from palpate.world.state import AT_START, DT_S, load
+from palpate.world.state import AT_START, load
 
 ZERO = (0.0, 0.0, 0.0)
 LOWER, UPPER, RUBBING = 0, 1, 2  # what a row of a joint is for
@@ -113,7 +113,7 @@ def has_rows(m, s, k, dt):
 @kernel
 def joint_rows(address, m, s, r):
     """Rows of joints near or beyond their ends, and of joints with dry friction."""
-    dt = s.number[DT_S]
+    dt = s.dt
     for i in range(1, m.parent.shape[0]):
         if m.kind[i] == FREE or s.way[m.root[i]] != AT_START:
             continue

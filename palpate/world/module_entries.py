@@ -5,7 +5,7 @@ from palpate.jit import entry
 from palpate.world.advance import accelerations_of_vectors, advance, free_velocities, from_start
 from palpate.world.blows import choose_blows
 from palpate.world.joints import joint_torques
-from palpate.world.state import AT_START, DT_S, load
+from palpate.world.state import AT_START, load
 from palpate.world.step import begin_step, place, put_rows
 
 
@@ -13,7 +13,7 @@ from palpate.world.step import begin_step, place, put_rows
 def torques_entry(address):
     """torque and armature."""
     m, _, _, _, _, s = load(address)
-    joint_torques(m, s, s.q, s.v, s.number[DT_S])
+    joint_torques(m, s, s.q, s.v, s.dt)
 
 
 @entry("intp")
@@ -24,7 +24,7 @@ def free_velocities_entry(address):
     s.way[:] = AT_START
     from_start(m, s)
     accelerations_of_vectors(m, s.v, s.a)
-    free_velocities(m, w, s, s.number[DT_S])
+    free_velocities(m, w, s, s.dt)
 
 
 @entry("intp")
@@ -52,4 +52,4 @@ def remember_entry(address):
 def advance_entry(address):
     """q_next along shift, v_next in the new axes; link_slot says which links are touched."""
     m, _, _, _, r, s = load(address)
-    advance(m, s, r.link_slot, s.shift, s.number[DT_S])
+    advance(m, s, r.link_slot, s.shift, s.dt)

@@ -6,17 +6,6 @@ import numpy as np
 
 from palpate.collision.contacts import CANDIDATES, LOST
 from palpate.contact.rows import (
-    ADMM,
-    MULTI_ROOTS,
-    N_CONTACTS,
-    N_ISLANDS,
-    N_ROWS,
-    NEWTON,
-    RAN_OUT,
-    RELATIVE,
-    RESIDUAL,
-    SPEED,
-    SWEEPS,
     Rows,
 )  # fmt: skip
 from palpate.dynamics.facade import Energy
@@ -24,15 +13,15 @@ from palpate.frame import CONTACT_MODES
 from palpate.model.model import Floats, Model
 from palpate.world.build import Arrays
 from palpate.world.mode_entries import modes_entry
-from palpate.world.state import DT_S, FAULT, FAULT_AT, FRICTION_FAULT, LEDGER, TIME_S, VELOCITY_FAULT, State
+from palpate.world.state import FRICTION_FAULT, VELOCITY_FAULT, State
 from palpate.world.views import Contact, Ledger, StepReport
 
 
 def contacts_of(model: Model, arrays: Arrays) -> list[Contact]:
     """Contacts of the last step, with its forces."""
     a, r, names, g = arrays.contacts, arrays.rows, model.body_names, arrays.shapes.geometry
-    dt = float(arrays.state.number[DT_S])
-    modes = np.empty(int(r.integer[N_CONTACTS]), dtype=np.int64)
+    dt = float(arrays.state.dt)
+    modes = np.empty(int(r.n_contacts), dtype=np.int64)
     modes_entry(arrays.block.address, modes)
     found = []
     for i, mode in enumerate(modes):
@@ -57,10 +46,10 @@ def report_of(arrays: Arrays) -> StepReport:
     """What the last step took."""
     r, c = arrays.rows, arrays.contacts
     return StepReport(
-        int(r.integer[N_CONTACTS]), int(c.count[CANDIDATES]), int(r.integer[N_ROWS]), int(r.integer[N_ISLANDS]),
-        int(r.effort[SWEEPS]), int(r.effort[NEWTON]), int(r.effort[ADMM]),
-        float(r.number[RESIDUAL]), float(r.number[SPEED]), float(r.number[RELATIVE]),
-        int(r.effort[MULTI_ROOTS]), int(r.effort[RAN_OUT]),
+        int(r.n_contacts), int(c.count[CANDIDATES]), int(r.n_rows), int(r.n_islands),
+        int(r.sweeps), int(r.newton), int(r.admm),
+        float(r.residual), float(r.speed), float(r.relative),
+        int(r.multi_roots), int(r.ran_out),
         int(c.count[LOST]),
     )  # fmt: skip
 
@@ -68,10 +57,10 @@ def report_of(arrays: Arrays) -> StepReport:
 def fault_of(model: Model, arrays: Arrays, laws: tuple[str, str]) -> str:
     """What stopped the world, in one line; laws: names of the friction and the restitution law."""
     s, g = arrays.state, arrays.shapes.geometry
-    at, time = int(s.integer[FAULT_AT]), float(s.number[TIME_S])
-    if s.integer[FAULT] != VELOCITY_FAULT:
+    at, time = int(s.fault_at), float(s.time)
+    if s.fault != VELOCITY_FAULT:
         a, b = (model.body_names[g.body[x[at]]] for x in (arrays.contacts.shape_a, arrays.contacts.shape_b))
-        kind, law, bounds = ("friction", laws[0], "0 .. 1e6") if s.integer[FAULT] == FRICTION_FAULT else (
+        kind, law, bounds = ("friction", laws[0], "0 .. 1e6") if s.fault == FRICTION_FAULT else (
             "restitution", laws[1], "0 .. 1")  # fmt: skip
         return (
             f"the {kind} law {law!r} gave no number within {bounds} where {a!r} and {b!r} touch, after {time:.6g} s; "
@@ -89,7 +78,7 @@ def fault_of(model: Model, arrays: Arrays, laws: tuple[str, str]) -> str:
 def ledger_of(model: Model, state: State, now: Energy) -> Ledger:
     """The account of energy since the first step."""
     start, actuators, hands, contacts, joints = (float(x) for x in state.ledger[:5])
-    if state.integer[LEDGER] == 1:  # no step yet
+    if state.keeps_ledger == 1:  # no step yet
         start = now.total
     work = {name: float(state.work[where].sum()) for name, where in model.v_index.items()}
     rest = now.total - start - actuators - hands - contacts - joints

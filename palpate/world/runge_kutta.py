@@ -18,7 +18,7 @@ from palpate.spatial.quaternions import quaternion_matrix, quaternion_product
 from palpate.spatial.vectors import rotate
 from palpate.world.account import power_of_wrench
 from palpate.world.joints import joint_torques
-from palpate.world.state import ACTUATORS, AT_START, DT_S, FLUNG, HANDS, LEDGER, MIDWAY, WRENCHES, load
+from palpate.world.state import ACTUATORS, AT_START, FLUNG, HANDS, MIDWAY, load
 
 STIFF = 1.6  # the rule is stable up to 2.8; the estimate falls short of the eigenvalue by a tenth or so
 POWERS = 8  # steps of the power iteration
@@ -92,7 +92,7 @@ def count_works(m, w, s, weight):
     """The works of a stage, by joint and by tree."""
     for j in range(m.nv):
         s.worked[j] += weight * s.torque[j] * s.shift[j]
-    for b in range(1, s.integer[WRENCHES]):
+    for b in range(1, s.n_wrenches):
         s.handed[m.root[m.body_link[b]]] += weight * power_of_wrench(m, w, s, b, s.shift)
 
 
@@ -122,7 +122,7 @@ def one_step(m, w, s, dt, first):
     for stage in range(4):
         kinematics(m, s.q_stage, s.shift, w)
         joint_torques(m, s, s.q_stage, s.shift, 0.0)
-        articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.mean)
+        articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.mean)
         if first:
             if stage == 0:
                 leave_stiff(m, w, s, dt)
@@ -133,7 +133,7 @@ def one_step(m, w, s, dt, first):
                 choose_parts(m, s, dt)
         weight = dt / 3.0 if stage == 1 or stage == 2 else dt / 6.0
         ahead = dt if stage == 2 else 0.5 * dt
-        if s.integer[LEDGER]:
+        if s.keeps_ledger:
             count_works(m, w, s, weight)
         rates(m, s.q_stage, s.shift, s.q_rate)
         for n in range(m.nq):
@@ -177,7 +177,7 @@ def take(m, s, parts):
 def runge_kutta(address):
     """q_next, v_next of what is FLUNG one step on, v_next also in shift."""
     m, w, _, _, _, s = load(address)
-    dt = s.number[DT_S]
+    dt = s.dt
     parts = 1
     while parts <= MOST:
         wanted = parts == 1

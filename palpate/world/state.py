@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from palpate.collision.contacts import Contacts
 from palpate.collision.tables import Geometry
 from palpate.contact.rows import Rows
 from palpate.dynamics.workspace import Workspace
-from palpate.jit import block_loader
+from palpate.jit import Struct, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 
-# rows of State.number
-DT_S, TIME_S = range(2)
-# rows of State.integer
-TICK, FULL, WRENCHES, LEDGER, FAULT_AT, FAULT, FOURTH = range(7)
-# integer[FOURTH]: 1 if Runge and Kutta's rule is to be used wherever it can be
 # State.way: how a tree goes through a step (flight.py)
 AT_START, MIDWAY, FLUNG = range(3)
-# integer[FAULT]: what stopped the world, and of which joint velocity or contact FAULT_AT is the number
+# State.fault: what stopped the world
 VELOCITY_FAULT, FRICTION_FAULT, RESTITUTION_FAULT = range(3)
 # rows of State.ledger [J]: energy at the start, and the work of each kind since
 START, ACTUATORS, HANDS, CONTACTS, JOINTS = range(5)
 
 
-class State(NamedTuple):
+class State(Struct):
     """A axes, B bodies, K connections, T materials."""
 
+    dt: float  # [s]
+    time: float  # [s]
+    tick: int
+    full: int  # whether patches keep all their points (collision/reduce.py)
+    fourth: int  # whether Runge and Kutta's rule is used wherever it can be
+    keeps_ledger: int  # 1: from the next step on, 2: since a step
+    n_wrenches: int  # rows of `wrenches` that may not be zero
+    fault: int  # VELOCITY_FAULT, ...
+    fault_at: int  # of which joint velocity or contact
+    collision: int  # address of the block of Geometry and Contacts
+    rows: int  # address of the block of Rows
     q: Floats1  # (nq,)
     v: Floats1  # (nv,)
     a: Floats1  # (nv,) accelerations without contact
@@ -85,12 +89,8 @@ class State(NamedTuple):
     mu_sliding: Floats2  # (T, T)
     restitution: Floats2  # (T, T)
     laws: Ints1  # (2,) addresses of the friction and the restitution law, 0: built in
-    number: Floats1
-    integer: Ints1
-    ledger: Floats1
+    ledger: Floats1  # (5,) START, ...
     work: Floats1  # (nv,) of each actuator [J]
-    collision: int  # address of the block of Geometry and Contacts
-    rows: int  # address of the block of Rows
 
 
 load = block_loader(

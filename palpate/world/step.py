@@ -25,18 +25,6 @@ from palpate.contact.laws.calls import friction_of, is_friction
 from palpate.contact.project import SHARE, project_positions
 from palpate.contact.rows import (
     CONTACT,
-    HASHED,
-    N_CONTACTS,
-    N_ELASTIC,
-    N_ISLANDS,
-    N_ROUNDS,
-    N_ROWS,
-    N_SLOTS,
-    N_WARM,
-    RELATIVE,
-    RESIDUAL,
-    SPEED,
-    UNMATCHED,
 )  # fmt: skip
 from palpate.contact.solve import solve
 from palpate.contact.table import build_table, mark_links, spread
@@ -55,16 +43,8 @@ from palpate.world.fast import leave_out_what_flies_past, stay_outside
 from palpate.world.flight import fly
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.state import (
-    DT_S,
-    FAULT,
-    FAULT_AT,
     FRICTION_FAULT,
-    FULL,
-    LEDGER,
-    TICK,
-    TIME_S,
     VELOCITY_FAULT,
-    WRENCHES,
     load,
 )  # fmt: skip
 
@@ -113,7 +93,7 @@ def relative_motion(m, w, a, b, point, v):
 @kernel
 def contact_rows(m, w, g, c, r, s):
     """A row for each contact, in their order, with the impulses of the last step."""
-    dt = s.number[DT_S]
+    dt = s.dt
     for i in range(c.count[COUNT]):
         a, b = s.pushed[c.link_a[i]], s.pushed[c.link_b[i]]
         row = begin_row(r, CONTACT, a, b)
@@ -126,7 +106,7 @@ def contact_rows(m, w, g, c, r, s):
         ma, mb = g.material[c.shape_a[i]], g.material[c.shape_b[i]]
         mu, sliding = s.mu_static[ma, mb], s.mu_sliding[ma, mb]
         r.elastic[row] = s.restitution[ma, mb] > 0.0 or s.laws[1] != 0
-        r.integer[N_ELASTIC] += r.elastic[row]
+        r.n_elastic += r.elastic[row]
         recall(r, row, contact_key(c.shape_a[i], c.shape_b[i], c.feature[i]))
         if sliding < mu or s.laws[0] != 0 or r.elastic[row]:
             u = relative_velocity(m, w, a, b, point)
@@ -134,13 +114,13 @@ def contact_rows(m, w, g, c, r, s):
             mu = friction_of(s.laws[0], mu, sliding, math.sqrt(slip[1] * slip[1] + slip[2] * slip[2]), r.lam[row, 0])
             r.forced[row] = dot(n, relative_motion(m, w, a, b, point, s.v_next)) - slip[0] if r.elastic[row] else 0.0
             if not is_friction(mu):
-                s.integer[FAULT], s.integer[FAULT_AT] = FRICTION_FAULT, i
+                s.fault, s.fault_at = FRICTION_FAULT, i
                 return
         r.mu[row] = mu
         r.offset[row, 0] = max(gap, 0.0) / dt
         slop = min(SLOP_M, SLOP_PART * min(g.radius[c.shape_a[i]], g.radius[c.shape_b[i]]))
         r.push[row, 0] = min(SHARE * max(-gap - slop, 0.0) / dt, FASTEST_M_S)
-    r.integer[N_CONTACTS] = r.integer[N_ROWS]
+    r.n_contacts = r.n_rows
 
 
 @shared("void(intp)")
@@ -167,9 +147,9 @@ def solve_rows(address, r, s):
     if not blows(address):
         return False
     find_islands(r)
-    solve(s.rows, r.effort[UNMATCHED] == 0)
+    solve(s.rows, r.unmatched == 0)
     remember(r)
-    if r.integer[N_ROUNDS]:
+    if r.n_rounds:
         add_blows(r)
     spread_impulses(address, 0)
     if project_positions(s.rows):
@@ -181,11 +161,11 @@ def solve_rows(address, r, s):
 def clear_rows(m, r):
     for i in range(m.parent.shape[0]):
         r.link_slot[i] = 0
-    r.integer[N_ROWS], r.integer[N_CONTACTS], r.integer[N_SLOTS], r.integer[N_ISLANDS] = 0, 0, 1, 0
-    r.integer[N_ELASTIC], r.integer[N_ROUNDS] = 0, 0
-    r.number[RESIDUAL], r.number[RELATIVE], r.number[SPEED] = 0.0, 0.0, 0.0
-    r.integer[HASHED] = 0
-    r.effort[:] = 0
+    r.n_rows, r.n_contacts, r.n_slots, r.n_islands = 0, 0, 1, 0
+    r.n_elastic, r.n_rounds = 0, 0
+    r.residual, r.relative, r.speed = 0.0, 0.0, 0.0
+    r.hashed = 0
+    r.sweeps, r.newton, r.admm, r.multi_roots, r.ran_out, r.unmatched = 0, 0, 0, 0, 0, 0
 
 
 @kernel
@@ -195,11 +175,11 @@ def commit(m, s):
         s.v[j] = s.v_next[j]
     for j in range(m.nq):
         s.q[j] = s.q_next[j]
-    if s.integer[WRENCHES]:
+    if s.n_wrenches:
         s.wrenches[:, :] = 0.0
-        s.integer[WRENCHES] = 0
-    s.integer[TICK] += 1
-    s.number[TIME_S] = s.integer[TICK] * s.number[DT_S]
+        s.n_wrenches = 0
+    s.tick += 1
+    s.time = s.tick * s.dt
 
 
 @kernel
@@ -235,8 +215,8 @@ def begin_step(address):
 def free_motion(address):
     """The articulated inertias at the beginning of the step, before there is any: what a hand feels."""
     m, w, _, _, _, s = load(address)
-    joint_torques(m, s, s.q, s.v, s.number[DT_S])
-    articulated(m, s.torque, s.armature, s.wrenches[: s.integer[WRENCHES]], w, s.a)
+    joint_torques(m, s, s.q, s.v, s.dt)
+    articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.a)
 
 
 @shared("int64(intp)")
@@ -244,9 +224,9 @@ def put_rows(address):
     """Rows of contacts, joints and connections; False if a law failed."""
     m, w, g, c, r, s = load(address)
     clear_rows(m, r)
-    s.integer[FAULT] = VELOCITY_FAULT
+    s.fault = VELOCITY_FAULT
     contact_rows(m, w, g, c, r, s)
-    if s.integer[FAULT] != VELOCITY_FAULT:
+    if s.fault != VELOCITY_FAULT:
         return False
     joint_rows(address, m, s, r)
     connection_rows(m, w, c, s, r)
@@ -257,8 +237,8 @@ def put_rows(address):
 def end_step(address):
     """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
     m, _, _, _, r, s = load(address)
-    detect(s.collision, s.integer[FULL])
-    if s.integer[LEDGER]:
+    detect(s.collision, s.full)
+    if s.keeps_ledger:
         note_start(address)
     fly(address)
     leave_out_what_flies_past(address)
@@ -266,21 +246,21 @@ def end_step(address):
         return False
     for j in range(m.nv):
         s.shift[j] = 0.0
-    if r.integer[N_ROWS]:
+    if r.n_rows:
         if not solve_rows(address, r, s):
             return False
     else:
-        r.integer[N_WARM] = 0
+        r.n_warm = 0
     for j in range(m.nv):
         s.shift[j] += s.v_next[j]
-    s.integer[FAULT_AT] = diverging(m, s)
-    if s.integer[FAULT_AT] >= 0:
+    s.fault_at = diverging(m, s)
+    if s.fault_at >= 0:
         s.wrenches[:, :] = 0.0  # they were for this step, and what is left of it must not spoil the next
-        s.integer[WRENCHES], r.integer[N_WARM] = 0, 0
+        s.n_wrenches, r.n_warm = 0, 0
         return False
-    if s.integer[LEDGER]:
+    if s.keeps_ledger:
         account(address)
-    advance(m, s, r.link_slot, s.shift, s.number[DT_S])
+    advance(m, s, r.link_slot, s.shift, s.dt)
     stay_outside(address)
     commit(m, s)
     return True

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from palpate.collision.contacts import LOST
 from palpate.contact.laws import FRICTION, RESTITUTION, find_law, law_address
-from palpate.contact.rows import N_WARM
 from palpate.dynamics import facade
 from palpate.jit.laws import Law
 from palpate.model.compile import compile
@@ -24,7 +23,6 @@ from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
 from palpate.world.reading import contacts_of, fault_of, ledger_of, report_of
-from palpate.world.state import TIME_S, WRENCHES
 from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
 
 
@@ -138,7 +136,7 @@ class World:
     @property
     def time(self) -> float:
         """[s] since the start."""
-        return float(self._state.number[TIME_S])
+        return float(self._state.time)
 
     @property
     def wrenches(self) -> Floats:
@@ -202,7 +200,7 @@ class World:
         row = self.model.body(body)
         self._state.wrenches[row, :3] += n
         self._state.wrenches[row, 3:] += f
-        self._state.integer[WRENCHES] = self.model.n_bodies
+        self._state.n_wrenches = self.model.n_bodies
 
     def hold(
         self,
@@ -322,7 +320,7 @@ class World:
                 f"the snapshot is of a world with {', '.join(snapshot.parts)}, not {', '.join(self.parts)}"
             )
         for name, x in self._remembered().items():
-            x[:] = snapshot.arrays[name]
+            x[...] = snapshot.arrays[name]
 
     # ---- inside
 
@@ -364,8 +362,8 @@ class World:
         model, new = self._model, self._arrays
         for name in set(model.joint_names) & set(old_model.joint_names):
             keep_joint(name, self._joint(name).child, (old_model, old.state), (model, new.state))
-        new.state.number[:], new.state.integer[:] = old.state.number, old.state.integer
-        new.state.integer[WRENCHES] = 0
+        new.state.time, new.state.tick, new.state.keeps_ledger = old.state.time, old.state.tick, old.state.keeps_ledger
+        new.state.n_wrenches = 0
         new.state.ledger[:] = old.state.ledger
         new.contacts.count[LOST] = old.contacts.count[LOST]
         keep_ties((old_model, old.state), (model, new.state))
@@ -373,9 +371,9 @@ class World:
     def _remembered(self) -> dict[str, np.ndarray]:
         s, r = self._state, self._arrays.rows
         names = ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
-                 "joined_R", "number", "integer", "ledger", "work", "pushed", "known")  # fmt: skip
-        warm = {"warm_key": r.warm_key, "warm_impulse": r.warm_impulse, "warm": r.integer[N_WARM : N_WARM + 1]}
-        return {name: getattr(s, name) for name in names} | warm
+                 "joined_R", "time", "tick", "keeps_ledger", "n_wrenches", "fault", "fault_at", "ledger", "work",
+                 "pushed", "known")  # fmt: skip
+        return {n: s.array(n) for n in names} | {n: r.array(n) for n in ("warm_key", "warm_impulse", "n_warm")}
 
     def _joint(self, name: str) -> Joint:
         try:

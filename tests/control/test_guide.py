@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import palpate as pp
 from palpate import frame, jit
 from palpate.control.guide import LIGHTEST_N
-from palpate.control.guide_tables import KEEP_S, MODE, Editing
+from palpate.control.guide_tables import KEEP_S, Editing
 from palpate.control.modes import EDITED, ENDED, MODES, PLANNED, TOUCHED
 from palpate.control.plan import Plan, rest
 from palpate.scenes.arm import arm_at_rest, arm_line
@@ -210,7 +210,7 @@ def test_changing_modes_while_it_runs_never_jerks(scene, changes, seed):
         run.event(frame.MODE, MODES.index(mode))
         force = rng.uniform(-20, 20, 3)
         run.run(ticks, run.push("link2", force, 0, 10**9) if touched else None)
-    assert run.engine.guiding.arrays.integer[MODE] == MODES.index(changes[-1][0])
+    assert run.engine.guiding.arrays.mode == MODES.index(changes[-1][0])
     assert np.isfinite(run["q"]).all()
     assert np.abs(run.acceleration).max() < 100.0  # [rad/s^2]
 

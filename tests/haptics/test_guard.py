@@ -12,17 +12,13 @@ from palpate.haptics import guard as guard_module
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, SATURATED
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.haptics.guard import (
-    CAUSE,
     COUNTS,
     FAULT,
     FORCE,
-    GAIN,
     GROWTH,
     LAW_FAILED,
     LINK_LOST,
     MOST,
-    OPEN,
-    STATE,
     STATES,
     TORQUE,
     ForceGuard,
@@ -523,13 +519,13 @@ def fuzz(address, bad, worst, visits, seed, ticks, dt):
             late_s = 0.1 * abs(b)
         elif event < 442:
             late_s = bad[event - 440]
-        elif event < 444 or (g.integer[STATE] == FAULT and event < 640):
+        elif event < 444 or (g.state == FAULT and event < 640):
             engage(g)
             stretch, size, x0, x1, x2 = 200, 0.05, 0.0, 0.0, 0.0  # calm enough for the gate
         sent, turning = guard(g, force, torque, velocity, spin, status, late_s, dt)
         note(g, FORCE, before, sent, dt, worst)
         note(g, TORQUE, turned, turning, dt, worst)
-        visits[g.integer[STATE]] += 1
+        visits[g.state] += 1
 
 
 def test_a_million_fuzzed_ticks_never_exceed_a_limit():
@@ -543,7 +539,7 @@ def test_a_million_fuzzed_ticks_never_exceed_a_limit():
     assert worst[:, 2].max() == 0.0
     for row, most in ((FORCE, 8.5), (TORQUE, 0.2)):
         assert np.linalg.norm(worst[row, 4:7]) <= most  # in numpy's order of summing too
-    assert np.isfinite(g.number).all()
+    assert np.isfinite([g.gain, g.fade_left_s, g.late_s, g.work_J]).all()
     if not DISABLED:
         assert visits.min() > 100, dict(zip(STATES, visits, strict=True))
         assert g.counts.min() > 0, dict(zip(COUNTS, g.counts, strict=True))
@@ -574,11 +570,11 @@ def test_whatever_comes_what_is_sent_is_within_the_limits(ticks):
         assert np.linalg.norm(turning) <= 0.2
         assert np.linalg.norm(sent) <= np.linalg.norm(before) + 500.0 * dt * (1 + 1e-12)
         assert np.linalg.norm(turning) <= np.linalg.norm(turned) + 500.0 * 0.2 / 8.5 * dt * (1 + 1e-12)
-        assert 0.0 <= g.arrays.number[GAIN] <= 1.0
+        assert 0.0 <= g.arrays.gain <= 1.0
         assert abs(g.work_J) <= 1e3 * len(ticks) * 2
         if again:
             g.engage()
-            assert (g.arrays.integer[CAUSE], g.arrays.integer[OPEN]) == (0, 0)
+            assert (g.arrays.cause, g.arrays.is_open) == (0, 0)
         before, turned = sent.copy(), turning.copy()
 
 

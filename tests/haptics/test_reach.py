@@ -11,13 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import palpate as pp
-from palpate.control.guide_tables import GAIN, PHASE
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.protocol import FORCE
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
-from palpate.haptics.reach_tables import BODIES_FORCE, CAPPED, FELT, HIP_VELOCITY, LEVER_M, REAL_TIME, SENT
+from palpate.haptics.reach_tables import LEVER_M
 from palpate.runtime.loop import restart, simulate
 from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm
@@ -63,7 +62,7 @@ class Run:
         self.session = pp.touch(world, device, mode, **reach)
         self.world, self.reaching = self.session.scene.world, self.session.reaching
         for each in self.reaching:
-            each.arrays.integer[REAL_TIME] = 0
+            each.arrays.real_time = 0
         engine = self.session.engine
         self._nobody = np.zeros((0, engine.hand_layout.words), dtype=np.int64)
         self._follower, self._frames = Follower(engine.frames), []
@@ -85,8 +84,8 @@ class Run:
     def __getitem__(self, field: str) -> np.ndarray:
         return np.array([frame[field] for frame in self._frames])
 
-    def vector(self, row: int, device: int = 0) -> np.ndarray:
-        return self.reaching[device].arrays.vector[row].copy()
+    def vector(self, name: str, device: int = 0) -> np.ndarray:
+        return np.array(getattr(self.reaching[device].arrays, name))
 
     def count(self, name: str, device: int = 0) -> int:
         return int(self.reaching[device].guard.counts[DEVICE_COUNTERS.index(name)])
@@ -118,7 +117,7 @@ def test_bodies_get_the_opposite_of_what_the_hand_feels_times_the_weight(mode, s
     strongest = 0.0
     for _ in range(60):
         run.tick()
-        felt, given = run.vector(FELT), run.vector(BODIES_FORCE)
+        felt, given = run.vector("felt"), run.vector("bodies_force")
         assert given == pytest.approx(-weight * felt, rel=1e-12, abs=1e-15)
         strongest = max(strongest, np.linalg.norm(given))
     assert 1.0 < strongest <= strength_N
@@ -266,7 +265,7 @@ def test_a_tool_stops_at_a_wall_and_the_hand_feels_the_spring_between():
     face = run["pose"][:, 1, 0] + 0.05
     assert face.max() < 0.15 + 1e-4
     assert face[-1] == pytest.approx(0.15, abs=1e-4)
-    assert run.vector(SENT) == pytest.approx((-800.0 * 0.05, 0.0, 0.0), rel=0.01, abs=0.1)
+    assert run.vector("sent") == pytest.approx((-800.0 * 0.05, 0.0, 0.0), rel=0.01, abs=0.1)
     assert run["contacts"][-1] > 0
 
 
@@ -278,12 +277,12 @@ def test_an_arm_that_is_held_yields_and_its_plan_waits():
     run = Run(scene, device, place=pp.Transform(p=tuple(start)), strength_N=200.0).go(1.0)
     assert run["device_held"][-1, 0] == body
     guide = run.session.engine.guiding.arrays
-    assert guide.number[GAIN] == 0.0
-    assert guide.number[PHASE] < 200.0
+    assert guide.gain == 0.0
+    assert guide.phase < 200.0
     assert run["pose"][-1, body, 1] - start[1] > 0.05
     run.go(1.5)
-    assert guide.number[GAIN] == 1.0
-    assert guide.number[PHASE] > 700.0
+    assert guide.gain == 1.0
+    assert guide.phase > 700.0
 
 
 # ---- energy
@@ -404,11 +403,11 @@ def test_effects_are_felt_in_the_tick():
     run = Run(floating(cube(5.0)), forward(0.1), "push", effects=[pp.effects.Viscosity(3.0)])
     for _ in range(100):
         run.tick()
-        assert run.vector(FELT) == pytest.approx(-3.0 * run.vector(HIP_VELOCITY), rel=1e-12)
-    assert run.vector(FELT)[0] == pytest.approx(-0.6)
+        assert run.vector("felt") == pytest.approx(-3.0 * run.vector("hip_velocity"), rel=1e-12)
+    assert run.vector("felt")[0] == pytest.approx(-0.6)
     limit = pp.effects.WorkspaceLimit(radius_m=0.08, stiffness_N_m=50.0)
     run = Run(floating(cube(5.0)), forward(0.1), "push", effects=[limit]).go(1.5)
-    assert run.vector(SENT) == pytest.approx((-1.0, 0.0, 0.0), rel=1e-9)
+    assert run.vector("sent") == pytest.approx((-1.0, 0.0, 0.0), rel=1e-9)
     assert not run["device_body_force"].any()  # an effect pushes the hand, and no body
 
 
@@ -433,7 +432,7 @@ def test_a_law_that_fails_takes_its_force_away_and_nothing_else():
     restart(run.session.engine.address)
     run.go(0.4)
     assert run.reaching[0].fault == ""
-    assert run.vector(SENT)[0] > 1.0
+    assert run.vector("sent")[0] > 1.0
 
 
 def test_what_the_motors_cannot_make_is_counted():
@@ -522,8 +521,8 @@ def test_a_deep_push_is_capped_at_the_strength_on_both_sides():
     """design.md 6: stretched beyond its cap: capped, and counted."""
     run = Run(floating(pp.models.plane(normal=(-1, 0, 0))), forward(0.2), "push", strength_N=30.0).go(1.5)
     assert run["device_body_force"][-1, 0, 0] == pytest.approx(30.0)
-    assert run.vector(FELT)[0] == pytest.approx(-30.0)
-    assert run.reaching[0].arrays.integer[CAPPED] == run.count("clamped") > 0
+    assert run.vector("felt")[0] == pytest.approx(-30.0)
+    assert run.reaching[0].arrays.capped == run.count("clamped") > 0
 
 
 def test_a_wrung_body_gets_at_most_the_torque_of_the_strength():
@@ -544,7 +543,7 @@ def test_a_reading_that_is_not_a_number_stops_the_force_and_not_the_world(mode, 
     tape = getattr(device.recording, part)
     tape.setflags(write=True)
     run = Run(floating(cube(mass=50.0)), device, mode, **options).go(0.7)
-    assert run.vector(SENT).any()
+    assert run.vector("sent").any()
     tape[:] = np.nan
     run.go(0.5)
     assert run.count("bad_reading") == 1

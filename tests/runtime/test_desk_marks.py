@@ -118,7 +118,7 @@ def test_a_trial_that_cannot_be_marked_is_still_counted_and_the_watch_goes_on(of
     """Nothing is recorded, or no longer, or the trial holds what JSON cannot: that is no reason to stop watching."""
     trial = Trial(1, True, seconds, 0.1, 2.0, 0)
     servo, session = office.session.engine.servo, office.session
-    servo.task_integer[trials_module.TASK_STATE], servo.task_integer[trials_module.TASK_TRIAL] = REACHED, 1
+    servo.task_state, servo.task_trial = REACHED, 1
     monkeypatch.setattr(trials_module, "trials_of", lambda frames: [trial])
     monkeypatch.setattr(Session, "frame", lambda self: {})
     session.recorder = recorder = Page()

@@ -29,7 +29,6 @@ from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
 from palpate.runtime.ring import Follower
-from palpate.runtime.state import SPEED
 
 pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
@@ -160,7 +159,7 @@ def test_a_paused_world_has_let_go_of_what_was_held():
 
 def test_in_slow_motion_the_device_is_answered_in_every_period(session, device):
     session._event(frame.SPEED, 0.1)
-    until(lambda: session.engine.servo.number[SPEED] == 0.1)
+    until(lambda: session.engine.servo.speed == 0.1)
 
     def both() -> tuple[int, float]:
         """The world's tick, and the time [s] of the device while it lasted: ten periods of it."""

@@ -7,10 +7,10 @@ import palpate as pp
 from palpate import jit
 from palpate.control.clearance import RESTING_M
 from palpate.control.files import load, save
-from palpate.control.guide_tables import STAGE
 from palpate.control.modes import MODES, PLANNED
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.haptics.devices.playback import HandRecording, Playback
+from palpate.jit import Struct
 from palpate.runtime.edits import STOP_S, stopped
 from palpate.scenes.arm import LINE_START_M, OBSTACLE_M, arm_line
 from palpate.scenes.scene import Scene
@@ -72,7 +72,7 @@ def test_a_kept_edit_is_the_plan_from_then_on_and_is_followed(edited, tmp_path):
     motion = replay.edit.motion()
     assert motion.q[-1] == pytest.approx(kept.q[-1], abs=0.08)  # brought to rest a little further on
     assert replay.edit.clearance(motion).of(obstacle="obstacle").smallest.gap_m > 0.02
-    assert replay.engine.guiding.arrays.integer[STAGE] == PLANNED
+    assert replay.engine.guiding.arrays.stage == PLANNED
 
 
 def test_smoothing_takes_the_blows_out_and_leaves_the_path(edited):
@@ -264,7 +264,8 @@ def memory(engine) -> dict[str, bytes]:
              "world": engine.world.arrays.state, "model": engine.model.arrays}  # fmt: skip
     rings = ("frames", "frames_f", "hands", "events")
     return {f"{name}.{field}": np.asarray(value).tobytes() for name, part in parts.items()
-            for field, value in part._asdict().items() if field not in rings}  # fmt: skip
+            for field, value in (part.arrays() if isinstance(part, Struct) else part._asdict()).items()
+            if field not in rings}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ["follow", "keep", "mode", "place", "add", "remove", "play", "reset"])
@@ -287,11 +288,11 @@ def test_a_plan_that_is_put_while_the_arm_moves_begins_with_the_tick_that_takes_
     session = pp.touch(arm_line(solid=False, mode="resume"), page=False)
     session.simulate(0.5)
     motion = session.edit.motion()
-    goal = session.engine.guiding.arrays.vector[0].copy()
+    goal = np.array(session.engine.guiding.arrays.goal)
     session.edit.follow(motion)
     session.simulate(motion.duration_s + 4.0)
     at = session.engine.guiding.arrays
-    assert not np.array_equal(at.vector[0], goal)
+    assert not np.array_equal(at.goal, goal)
     assert session.scene.world.q[at.q_at] == pytest.approx(session.edit.plan.q[-1], abs=1e-3)
     session.reset()
     session.simulate(0.001)

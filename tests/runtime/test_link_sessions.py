@@ -24,7 +24,6 @@ from palpate.link.estimate import CAP_S
 from palpate.link.impair import Impairments
 from palpate.link.sockets import bind
 from palpate.link.wire import ANOTHER_HOLDS, NOBODY_HOLDS, YOU_HOLD
-from palpate.runtime.mirror_kernels import HOLDER, SILENT
 from palpate.runtime.remote import PATIENCE_S, Remote, RemoteSession, Serving
 from palpate.runtime.ring import Follower
 from palpate.runtime.session import Session
@@ -79,12 +78,12 @@ def join(server):
 
 
 def hears(client) -> bool:
-    return client.mirroring.counts()["exchanges"] > 0 and not client.mirroring.arrays.integer[SILENT]
+    return client.mirroring.counts()["exchanges"] > 0 and not client.mirroring.arrays.silent
 
 
 def holder(client) -> int:
     """NOBODY_HOLDS, YOU_HOLD or ANOTHER_HOLDS, as the server last told this end."""
-    return int(client.mirroring.arrays.integer[HOLDER])
+    return client.mirroring.arrays.holder
 
 
 def tool_of(session) -> np.ndarray:

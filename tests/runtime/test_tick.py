@@ -9,7 +9,7 @@ from palpate.control.plan import rest
 from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.loop import restart, simulate
 from palpate.runtime.ring import Follower
-from palpate.runtime.state import FAULT_AT, STATE, Engine
+from palpate.runtime.state import Engine
 from palpate.scenes.arm import arm, arm_at_rest
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -143,7 +143,7 @@ def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
     simulate(engine.address, 200, np.array([bad] * 200))
     simulate(engine.address, 200, np.zeros((200, engine.hand_layout.words), dtype=np.int64))
     assert np.isfinite(engine.servo.q).all()
-    assert engine.servo.integer[STATE] != frame.FAULT
+    assert engine.servo.state != frame.FAULT
     assert np.linalg.norm(engine.servo.hand_force) <= Pointer().spec.force_limit_N
 
 
@@ -154,8 +154,8 @@ def test_a_nan_stops_the_world_at_its_last_good_state(scene):
     engine.world.tau[0] = engine.servo.tau_start[0] = np.nan
     engine.world.arrays.state.kv[0] = np.nan
     assert simulate(engine.address, 10, np.zeros((0, engine.hand_layout.words), dtype=np.int64)) == 0
-    assert engine.servo.integer[STATE] == frame.FAULT
-    assert engine.servo.integer[FAULT_AT] >= 0
+    assert engine.servo.state == frame.FAULT
+    assert engine.servo.fault_at >= 0
     assert np.array_equal(engine.servo.q, good)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 import palpate as pp
-from palpate.contact.rows import CONTACT, N_ROUNDS, N_ROWS, N_SLOTS
+from palpate.contact.rows import CONTACT
 
 G = 9.81
 
@@ -58,7 +58,7 @@ def project(x, mu):
 def dense_problem(world):
     """W and c of u = W l + c for the rows of the last step, by plain products of the table and the rows' Jacobians."""
     r = world.arrays.rows
-    R, S = r.integer[N_ROWS], r.integer[N_SLOTS]
+    R, S = r.n_rows, r.n_slots
     Om, J = np.zeros((6 * S, 6 * S)), np.zeros((3 * R, 6 * S))
     for a in range(1, S):
         first, width = r.slot_first[a], 6 * r.slot_count[a]
@@ -79,11 +79,11 @@ def natural_maps(world):
     [m/s], and that beside the fastest approach in its island.  F = l - P(l - u~ / g); a step's blows come before it.
     """
     r = world.arrays.rows
-    R = r.integer[N_ROWS]
+    R = r.n_rows
     if R == 0:
         return 0.0, 0.0, 0.0
     assert (r.kind[:R] == CONTACT).all()
-    lam = r.lam[:R] - r.blow[:R] if r.integer[N_ROUNDS] else r.lam[:R]
+    lam = r.lam[:R] - r.blow[:R] if r.n_rounds else r.lam[:R]
     W, c = dense_problem(world)
     velocities = (W @ lam.ravel() + c).reshape(R, 3)
     approach, maps, relative = np.maximum(-c[::3], 0.0), np.zeros(R), 0.0

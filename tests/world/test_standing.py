@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import palpate as pp
-from palpate.contact.rows import N_WARM
 from palpate.scenes.standing import hrp2_standing, human_standing
 
 G = 9.81
@@ -86,7 +85,7 @@ def mean_effort(warm, steps=1000):
     effort = 0
     for _ in range(steps):
         if not warm:
-            world.arrays.rows.integer[N_WARM] = 0
+            world.arrays.rows.n_warm = 0
         world.step()
         report = world.report
         assert report.relative_residual <= 1e-6

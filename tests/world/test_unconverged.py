@@ -55,7 +55,7 @@ def work_of_impulses(world):
     Impulses of joints too: a contact may lift what a joint's end presses down.
     """
     r = world.arrays.rows
-    R = r.integer[1]
+    R = r.n_rows
     total = 0.0
     for i in range(R):
         for side in range(2):

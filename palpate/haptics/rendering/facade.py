@@ -17,17 +17,8 @@ from palpate.haptics.rendering.entries import distance_entry, follow_entry, plac
 from palpate.haptics.rendering.meshes import triangulated
 from palpate.haptics.rendering.surface import Surface, surfaces
 from palpate.haptics.rendering.tables import (
-    CONTACTS,
     MAX_CONTACTS,
     MAX_PLANES,
-    PLACED,
-    RADIUS_M,
-    RAMP,
-    SKIN_M,
-    SQUEEZED,
-    TAPPED,
-    TEXTURE_GAIN,
-    UNSETTLED,
     ProxyState,
 )  # fmt: skip
 from palpate.jit import Block
@@ -76,13 +67,13 @@ class Rendering:
         self.contacts = scratch
         self._collision = Block(self.geometry, scratch)
         self.state = _state(len(self.geometry.kind), model.n_links, self._collision.address)
-        self.state.number[[RADIUS_M, SKIN_M, RAMP, TEXTURE_GAIN]] = radius_m, skin_m, 1.0, 1.0
+        self.state.radius_m, self.state.skin_m = radius_m, skin_m
         self._block = Block(self.geometry, scratch, self.surfaces, self.state)
         self.address: int = self._block.address
 
     def reset(self) -> None:
         """Begin anew at the next update: the proxy where the hand then is, or at the nearest surface."""
-        self.state.integer[PLACED] = 0
+        self.state.placed = 0
 
 
 def _state(n: int, n_links: int, collision: int) -> ProxyState:
@@ -91,8 +82,8 @@ def _state(n: int, n_links: int, collision: int) -> ProxyState:
     def ints(count: int) -> np.ndarray:
         return np.zeros(count, dtype=np.int64)
 
-    state = ProxyState(
-        number=zeros(6), integer=ints(11), position=zeros(3), hip=zeros(3), hip_velocity=zeros(3),
+    return ProxyState(
+        ramp=1.0, texture_gain=1.0, tapped=-1, position=zeros(3), hip=zeros(3), hip_velocity=zeros(3),
         old_R=zeros((n_links, 9)), old_p=zeros((n_links, 3)), force=zeros(3), contact_shape=ints(MAX_CONTACTS),
         contact_body=ints(MAX_CONTACTS), contact_point=zeros((MAX_CONTACTS, 3)),
         contact_normal=zeros((MAX_CONTACTS, 3)), contact_force=zeros((MAX_CONTACTS, 3)), near=ints(n),
@@ -100,8 +91,6 @@ def _state(n: int, n_links: int, collision: int) -> ProxyState:
         plane_shape=ints(MAX_PLANES), plane_triangle=ints(MAX_PLANES), multiplier=zeros(MAX_PLANES),
         pressed=zeros(MAX_PLANES), goal=zeros(3), collision=collision,
     )  # fmt: skip
-    state.integer[TAPPED] = -1
-    return state
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,18 +156,18 @@ class Proxy:
         return [
             Touch(names[s.contact_body[k]], s.contact_point[k].copy(), s.contact_normal[k].copy(),
                   s.contact_force[k].copy())
-            for k in range(s.integer[CONTACTS])
+            for k in range(s.n_contacts)
         ]  # fmt: skip
 
     @property
     def squeezed(self) -> int:
         """Updates since the start in which bodies left the proxy no room."""
-        return int(self.rendering.state.integer[SQUEEZED])
+        return int(self.rendering.state.squeezed)
 
     @property
     def unsettled(self) -> int:
         """Updates since the start whose way was left for the next one to finish."""
-        return int(self.rendering.state.integer[UNSETTLED])
+        return int(self.rendering.state.unsettled)
 
     def move(self, q: ArrayLike) -> None:
         """Put the bodies at q (nq,); the next update carries the proxy along."""

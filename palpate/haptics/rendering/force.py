@@ -15,18 +15,9 @@ from palpate.collision.support import shape_pose
 from palpate.conventions import WORLD
 from palpate.haptics.rendering.shading import shaded
 from palpate.haptics.rendering.tables import (
-    CONTACTS,
     MAX_CONTACTS,
-    MODE,
-    PLANES,
-    RAMP,
     SLIDE,
     SMOOTH,
-    TAP_AGE_S,
-    TAP_SPEED_M_S,
-    TAPPED,
-    TEXTURE_GAIN,
-    TOUCHED,
     load_proxy,
 )  # fmt: skip
 from palpate.haptics.rendering.texture import textured
@@ -58,18 +49,18 @@ def felt(g, c, f, s, k, slip):
     if shading:
         m = shaded(g, f, t, x, m)
     if texture:
-        depth, m = textured(f, shape, x, m, depth, math.sqrt(dot(slip, slip)), s.number[TEXTURE_GAIN])
+        depth, m = textured(f, shape, x, m, depth, math.sqrt(dot(slip, slip)), s.texture_gain)
     return depth, rotate(R, m)
 
 
 @kernel
 def tap(f, s, shape):
     """The transient of the first touch, if this is the shape that was touched [N]."""
-    if s.integer[TAPPED] != shape or f.tap[shape, 0] == 0.0:
+    if s.tapped != shape or f.tap[shape, 0] == 0.0:
         return 0.0
-    age = s.number[TAP_AGE_S]
+    age = s.tap_age_s
     swing = math.exp(-f.tap[shape, 2] * age) * math.sin(f.tap[shape, 1] * age)
-    return f.tap[shape, 0] * s.number[TAP_SPEED_M_S] * swing
+    return f.tap[shape, 0] * s.tap_speed_m_s * swing
 
 
 @kernel
@@ -77,7 +68,7 @@ def friction_force(f, s, k, share, f_n):
     """On the hand, from plane k."""
     shape, p = s.plane_shape[k], (s.position[0], s.position[1], s.position[2])
     pull = scale(share * f.stiffness[shape], sub(p, (s.goal[0], s.goal[1], s.goal[2])))
-    most = (f.mu_dynamic[shape] if s.integer[MODE] == SLIDE else f.mu_static[shape]) * f_n
+    most = (f.mu_dynamic[shape] if s.mode == SLIDE else f.mu_static[shape]) * f_n
     size = math.sqrt(dot(pull, pull))
     return scale(most / size, pull) if size > most else pull
 
@@ -85,7 +76,7 @@ def friction_force(f, s, k, share, f_n):
 @kernel
 def total_grip(f, s):
     total = 0.0
-    for k in range(s.integer[PLANES]):
+    for k in range(s.n_planes):
         total += f.mu_static[s.plane_shape[k]] * s.pressed[k]
     return total
 
@@ -94,20 +85,20 @@ def total_grip(f, s):
 def note_touch(g, s, first, k, closing, dt):
     """Which link carries the proxy, and when the touch began."""
     if k < 0:
-        s.integer[TAPPED], s.integer[TOUCHED] = -1, WORLD
+        s.tapped, s.touched = -1, WORLD
         return
-    s.integer[TOUCHED] = g.link[s.plane_shape[k]]
+    s.touched = g.link[s.plane_shape[k]]
     if first:
-        s.integer[TAPPED], s.number[TAP_AGE_S], s.number[TAP_SPEED_M_S] = s.plane_shape[k], 0.0, closing
+        s.tapped, s.tap_age_s, s.tap_speed_m_s = s.plane_shape[k], 0.0, closing
     else:
-        s.number[TAP_AGE_S] += dt
+        s.tap_age_s += dt
 
 
 @kernel
 def deepest_plane(s):
     """The plane that holds most, -1: none does."""
     best = -1
-    for k in range(s.integer[PLANES]):
+    for k in range(s.n_planes):
         if s.multiplier[k] > 0.0 and (best < 0 or s.multiplier[k] > s.multiplier[best]):
             best = k
     return best
@@ -129,10 +120,10 @@ def render(address, dt):
     closing = 0.0
     if deepest >= 0:
         closing = max(-dot(get3(s.plane, deepest), relative_velocity(g, c, s, deepest, dt)), 0.0)
-    note_touch(g, s, s.integer[CONTACTS] == 0, deepest, closing, dt)
-    s.number[RAMP] = min(s.number[RAMP] + dt / RAMP_S, 1.0)
+    note_touch(g, s, s.n_contacts == 0, deepest, closing, dt)
+    s.ramp = min(s.ramp + dt / RAMP_S, 1.0)
     grip, on_bodies, row = total_grip(f, s), (0.0, 0.0, 0.0), 0
-    for k in range(s.integer[PLANES]):
+    for k in range(s.n_planes):
         if s.multiplier[k] <= 0.0 or row == MAX_CONTACTS:
             continue
         shape, n = s.plane_shape[k], get3(s.plane, k)
@@ -144,12 +135,12 @@ def render(address, dt):
             f_n = max(f.stiffness[shape] * depth - f.damping[shape] * v_n + tap(f, s, shape), 0.0)
         share = f.mu_static[shape] * s.pressed[k] / grip if grip > 0.0 else 0.0
         on_hand = add(scale(f_n, m), friction_force(f, s, k, share, f_n))
-        on_body = scale(-s.number[RAMP], on_hand)
+        on_body = scale(-s.ramp, on_hand)
         s.contact_shape[row], s.contact_body[row] = shape, g.body[shape]
         put3(s.contact_point, row, (s.plane[k, 4], s.plane[k, 5], s.plane[k, 6]))
         put3(s.contact_normal, row, n)
         put3(s.contact_force, row, on_body)
         on_bodies = add(on_bodies, on_body)
         row += 1
-    s.integer[CONTACTS] = row
+    s.n_contacts = row
     s.force[0], s.force[1], s.force[2] = -on_bodies[0], -on_bodies[1], -on_bodies[2]

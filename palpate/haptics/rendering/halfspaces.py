@@ -8,7 +8,7 @@ tried in turn; the one with l >= 0 whose point all others allow is the solution,
 The planes lie a skin above the surface.  The depth that is felt is G l = b - skin: it begins at the surface itself.
 """
 
-from palpate.haptics.rendering.tables import PLANES, SKIN_M, load_proxy
+from palpate.haptics.rendering.tables import load_proxy
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add_scaled, dot, get3
 
@@ -56,14 +56,14 @@ def one_plane(s, count, x):
         if b > 0.0:
             y = add_scaled(x, b, n)
             if allowed(s.plane, count, y):
-                put_solution(s, count, y, i, b, b - s.number[SKIN_M], -1, 0.0, 0.0, -1, 0.0, 0.0)
+                put_solution(s, count, y, i, b, b - s.skin_m, -1, 0.0, 0.0, -1, 0.0, 0.0)
                 return True
     return False
 
 
 @kernel
 def two_planes(s, count, x):
-    skin = s.number[SKIN_M]
+    skin = s.skin_m
     for i in range(count):
         for j in range(i + 1, count):
             n, m = get3(s.plane, i), get3(s.plane, j)
@@ -84,7 +84,7 @@ def two_planes(s, count, x):
 
 @kernel
 def three_planes(s, count, x):
-    skin = s.number[SKIN_M]
+    skin = s.skin_m
     for i in range(count):
         for j in range(i + 1, count):
             for k in range(j + 1, count):
@@ -108,7 +108,7 @@ def three_planes(s, count, x):
 def nearest_allowed(address, x, y, z):
     """goal, multiplier and pressed for the planes there are; 0 if none is found: they leave no room, or all but."""
     _, _, _, s = load_proxy(address)
-    at, count = (x, y, z), s.integer[PLANES]
+    at, count = (x, y, z), s.n_planes
     if allowed(s.plane, count, at):
         for r in range(count):
             s.multiplier[r], s.pressed[r] = 0.0, 0.0

@@ -14,7 +14,7 @@ from palpate.collision.rounds import sphere_box, sphere_capsule, sphere_cylinder
 from palpate.collision.support import shape_pose
 from palpate.collision.tables import BOX, CAPSULE, MESH, PLANE, SPHERE
 from palpate.collision.triangles import corner
-from palpate.haptics.rendering.tables import HIT_TRIANGLE, load_proxy
+from palpate.haptics.rendering.tables import load_proxy
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get9, rotate, rotate_back, scale, sub
 
@@ -113,7 +113,7 @@ def nearest_mesh(address, i, x, y, z, limit):
     else:
         n = scale(1.0 / math.sqrt(dot(side, side)), side)
     put_hit(s.hit, 0, distance, n, near)
-    s.integer[HIT_TRIANGLE] = found
+    s.hit_triangle = found
     return distance
 
 
@@ -127,7 +127,7 @@ def nearest_shape(address, i, x, y, z, limit):
         d = nearest_mesh(address, i, at[0], at[1], at[2], limit)
         n, near = (s.hit[0, 1], s.hit[0, 2], s.hit[0, 3]), (s.hit[0, 4], s.hit[0, 5], s.hit[0, 6])
     else:
-        s.integer[HIT_TRIANGLE] = -1
+        s.hit_triangle = -1
         d, n = nearest_primitive(s.collision, g.kind[i], get3(g.size, i), at)
         near = add_scaled(at, -d, n)
     put_hit(s.hit, 1, d, rotate(R, n), add(p, rotate(R, near)))

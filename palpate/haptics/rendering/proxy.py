@@ -25,18 +25,7 @@ from palpate.haptics.rendering.nearest import nearest_of_all
 from palpate.haptics.rendering.slide import add_plane, length, slide
 from palpate.haptics.rendering.sweep import TOUCH, sweep_shape
 from palpate.haptics.rendering.tables import (
-    CONTACTS,
-    HIT_TRIANGLE,
-    MODE,
-    NEAR,
-    PLACED,
-    PLANES,
-    RADIUS_M,
-    RAMP,
-    SKIN_M,
-    SQUEEZED,
     STICK,
-    TOUCHED,
     load_proxy,
 )  # fmt: skip
 from palpate.jit import kernel, shared
@@ -92,12 +81,12 @@ def same_pose(c, s, link):
 
 @kernel
 def put_near(g, c, s, i):
-    k = s.integer[NEAR]
+    k = s.n_near
     R, p = shape_pose(g, c, i)
     s.near[k] = i
     put9(s.shape_R, k, R)
     put3(s.shape_p, k, p)
-    s.integer[NEAR] = k + 1
+    s.n_near = k + 1
 
 
 @shared("void(intp)")
@@ -106,8 +95,8 @@ def gather(address):
     g, c, f, s = load_proxy(address)
     hip = (s.hip[0], s.hip[1], s.hip[2])
     away = length(sub((s.position[0], s.position[1], s.position[2]), hip))
-    reach = away + s.number[RADIUS_M] + s.number[SKIN_M] + SLACK_M
-    s.integer[NEAR] = 0
+    reach = away + s.radius_m + s.skin_m + SLACK_M
+    s.n_near = 0
     groups = g.proxy_link.shape[0]
     for k in range(groups):
         if k >= groups - g.n_planes:
@@ -134,7 +123,7 @@ def swept_over(address, g, c, s, i, x, y, rho):
     S, q = shape_pose(g, c, i)
     n = rotate(S, (s.hit[0, 1], s.hit[0, 2], s.hit[0, 3]))
     near = add(q, rotate(S, (s.hit[0, 4], s.hit[0, 5], s.hit[0, 6])))
-    return add_plane(s, n, dot(n, near) + rho, near, i, s.integer[HIT_TRIANGLE])
+    return add_plane(s, n, dot(n, near) + rho, near, i, s.hit_triangle)
 
 
 @kernel
@@ -165,12 +154,12 @@ def carry(address):
     """The proxy after the bodies' motion since the last update."""
     g, c, f, s = load_proxy(address)
     before = (s.position[0], s.position[1], s.position[2])
-    rho, ride = s.number[RADIUS_M] + s.number[SKIN_M], before
-    link = s.integer[TOUCHED]
-    if s.integer[CONTACTS] > 0 and not same_pose(c, s, link):
+    rho, ride = s.radius_m + s.skin_m, before
+    link = s.touched
+    if s.n_contacts > 0 and not same_pose(c, s, link):
         local = rotate_back(get9(s.old_R, link), sub(before, get3(s.old_p, link)))
         ride = add(get3(c.link_p, link), rotate(get9(c.link_R, link), local))
-    s.integer[PLANES] = 0
+    s.n_planes = 0
     now = ride
     for _ in range(PASSES):
         if not sweep_groups(address, g, c, f, s, before, now, rho):
@@ -178,8 +167,8 @@ def carry(address):
         if nearest_allowed(address, ride[0], ride[1], ride[2]):
             now = (s.goal[0], s.goal[1], s.goal[2])
         else:  # no room between them: the newest pushes alone
-            s.integer[SQUEEZED] += 1
-            last = s.integer[PLANES] - 1
+            s.squeezed += 1
+            last = s.n_planes - 1
             n = get3(s.plane, last)
             now = add_scaled(now, max(s.plane[last, 3] - dot(n, now), 0.0), n)
             break
@@ -189,7 +178,7 @@ def carry(address):
 @kernel
 def way_out(address, s, x, rho):
     """(a point near x outside all solids, whether one was found): out of the worst, then also of the next."""
-    s.integer[PLANES] = 0
+    s.n_planes = 0
     y = x
     for _ in range(WAYS_OUT):
         if nearest_of_all(address, y[0], y[1], y[2], 1) < 0 or s.hit[1, 0] >= rho - TOUCH:
@@ -225,13 +214,13 @@ def far_out(address, s, x, rho):
 def place(address):
     """The start: the proxy at the hand, or out of the solid that the hand is in; then stiffness rises from nothing."""
     _, _, _, s = load_proxy(address)
-    hip, rho = (s.hip[0], s.hip[1], s.hip[2]), s.number[RADIUS_M] + s.number[SKIN_M]
-    s.integer[CONTACTS], s.integer[MODE], s.integer[PLACED], s.number[RAMP] = 0, STICK, 1, 1.0
+    hip, rho = (s.hip[0], s.hip[1], s.hip[2]), s.radius_m + s.skin_m
+    s.n_contacts, s.mode, s.placed, s.ramp = 0, STICK, 1, 1.0
     x, found = way_out(address, s, hip, rho)
     if not found:
         x = far_out(address, s, hip, rho)
-    if length(sub(x, hip)) > s.number[SKIN_M] + s.number[RADIUS_M]:
-        s.number[RAMP] = 0.0
+    if length(sub(x, hip)) > s.skin_m + s.radius_m:
+        s.ramp = 0.0
     s.position[0], s.position[1], s.position[2] = x
 
 
@@ -246,7 +235,7 @@ def remember(c, s):
 @kernel
 def let_go(s):
     """No force and no contact."""
-    s.integer[CONTACTS] = 0
+    s.n_contacts = 0
     for k in range(3):
         s.force[k] = 0.0
 
@@ -261,11 +250,11 @@ def update_proxy(address, x, y, z, vx, vy, vz, dt):
     _, c, _, s = load_proxy(address)
     if not is_finite(math.sqrt(x * x + y * y + z * z + vx * vx + vy * vy + vz * vz)):
         let_go(s)
-        s.integer[PLACED] = 0
+        s.placed = 0
         return 0
     s.hip[0], s.hip[1], s.hip[2] = x, y, z
     s.hip_velocity[0], s.hip_velocity[1], s.hip_velocity[2] = vx, vy, vz
-    if s.integer[PLACED]:
+    if s.placed:
         carry(address)
     else:
         place(address)
@@ -274,4 +263,4 @@ def update_proxy(address, x, y, z, vx, vy, vz, dt):
     slide(address)
     render(address, dt)
     remember(c, s)
-    return s.integer[CONTACTS]
+    return s.n_contacts

@@ -13,7 +13,7 @@ import math
 from palpate.collision.tables import MESH
 from palpate.collision.triangles import corner
 from palpate.haptics.rendering.nearest import nearest_primitive, put_hit, triangle_nearest
-from palpate.haptics.rendering.tables import HIT_SHAPE, HIT_TRIANGLE, NEAR, load_proxy
+from palpate.haptics.rendering.tables import load_proxy
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get9, rotate, rotate_back, scale, sub
 
@@ -104,7 +104,7 @@ def sweep_shape(address, i, ax, ay, az, bx, by, bz, rho):
     if length <= DIP:
         return 1.0
     u, reach = scale(1.0 / length, e), rho + TOUCH
-    s.integer[HIT_TRIANGLE] = -1
+    s.hit_triangle = -1
     if g.kind[i] != MESH:
         gone, n, near = sweep_primitive(s.collision, g.kind[i], get3(g.size, i), a, u, length, rho)
         if gone < length:
@@ -122,7 +122,7 @@ def sweep_shape(address, i, ax, ay, az, bx, by, bz, rho):
             if gone < best:
                 best = gone
                 put_hit(s.hit, 0, gone / length, n, near)
-                s.integer[HIT_TRIANGLE] = t
+                s.hit_triangle = t
         node += 1
     return best / length
 
@@ -133,14 +133,14 @@ def sweep_all(address, ax, ay, az, bx, by, bz, rho):
     _, _, _, s = load_proxy(address)
     a, e, best = (ax, ay, az), (bx - ax, by - ay, bz - az), 1.0
     shape, triangle = -1, -1
-    for k in range(s.integer[NEAR]):
+    for k in range(s.n_near):
         R, p = get9(s.shape_R, k), get3(s.shape_p, k)
         x, y = rotate_back(R, sub(a, p)), rotate_back(R, sub(add_scaled(a, best, e), p))
         t = sweep_shape(address, s.near[k], x[0], x[1], x[2], y[0], y[1], y[2], rho)
         if t < 1.0:
             best *= t
-            shape, triangle = s.near[k], s.integer[HIT_TRIANGLE]
+            shape, triangle = s.near[k], s.hit_triangle
             n, near = (s.hit[0, 1], s.hit[0, 2], s.hit[0, 3]), (s.hit[0, 4], s.hit[0, 5], s.hit[0, 6])
             put_hit(s.hit, 1, best, rotate(R, n), add(p, rotate(R, near)))
-    s.integer[HIT_SHAPE], s.integer[HIT_TRIANGLE] = shape, triangle
+    s.hit_shape, s.hit_triangle = shape, triangle
     return best

@@ -11,14 +11,10 @@ from typing import NamedTuple
 
 from palpate.collision.contacts import Contacts
 from palpate.collision.tables import Geometry
-from palpate.jit import block_loader
+from palpate.jit import Struct, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1
 
-# rows of ProxyState.number
-RADIUS_M, SKIN_M, RAMP, TEXTURE_GAIN, TAP_SPEED_M_S, TAP_AGE_S = range(6)
-# rows of ProxyState.integer
-PLACED, CONTACTS, TOUCHED, MODE, PLANES, TAPPED, HIT_TRIANGLE, HIT_SHAPE, NEAR, SQUEEZED, UNSETTLED = range(11)
-# integer[MODE]
+# ProxyState.mode
 STICK, SLIDE = 0, 1
 # contacts at once: three planes hold a point
 MAX_CONTACTS = 3
@@ -53,11 +49,27 @@ class Surfaces(NamedTuple):
     pseudo: Floats2  # (v, 3) angle-weighted normals: which side of a corner a point is on
 
 
-class ProxyState(NamedTuple):
-    """One proxy; each array says who writes it."""
+class ProxyState(Struct):
+    """One proxy; each field says who writes it."""
 
-    number: Floats1  # (6,) RADIUS_M, SKIN_M, TEXTURE_GAIN: the caller; RAMP, TAP_*: force
-    integer: Ints1  # (11,) PLACED = 0 asks for a new start; SQUEEZED, UNSETTLED count since the start
+    radius_m: float  #                                                             the caller
+    skin_m: float  #                                                               the caller
+    texture_gain: float  #                                                         the caller
+    placed: int  # 0 asks for a new start                                          proxy
+    mode: int  # STICK or SLIDE                                                    slide
+    touched: int  # link that was in the last update, the world: none              force
+    ramp: float  # share of the force, from 0 to 1 after a start                   force
+    tapped: int  # shape, -1: none                                                 force
+    tap_speed_m_s: float  #                                                        force
+    tap_age_s: float  #                                                            force
+    squeezed: int  # updates since the start that found no room, and               proxy
+    unsettled: int  # that did not come to rest on their planes                    slide
+    n_near: int  #                                                                 gather
+    n_planes: int  #                                                               slide
+    n_contacts: int  #                                                             force
+    hit_shape: int  #                                                              sweep
+    hit_triangle: int  #                                                           sweep
+    collision: int  # address of the block of Geometry and Contacts
     position: Floats1  # (3,) centre of the proxy [m]                              proxy
     hip: Floats1  # (3,) the device's point [m]                                    proxy
     hip_velocity: Floats1  # (3,) [m/s]                                            proxy
@@ -82,7 +94,6 @@ class ProxyState(NamedTuple):
     multiplier: Floats1  # (MAX_PLANES,) push of each plane [m]; 0: it does not hold              halfspaces
     pressed: Floats1  # (MAX_PLANES,) the same less the skin, never negative: depth that is felt  halfspaces
     goal: Floats1  # (3,) the nearest point that the planes allow                  halfspaces
-    collision: int  # address of the block of Geometry and Contacts
 
 
 load_proxy = block_loader((Geometry, True), (Contacts, False), (Surfaces, True), (ProxyState, False))

@@ -8,7 +8,6 @@ import pytest
 import palpate as pp
 from palpate.haptics.rendering.facade import Proxy
 from palpate.haptics.rendering.surface import HeightMap, Sinusoid, Surface
-from palpate.haptics.rendering.tables import TEXTURE_GAIN
 
 STILL = (0.0, 0.0, 0.0)
 FLAT = np.zeros((5, 7))
@@ -117,7 +116,7 @@ def test_texture_fades_where_a_1_khz_loop_would_alias():
 def test_texture_can_be_turned_off_while_the_place_is_uncertain():
     """mobile-haptic-display.md 5.3: with a gain of 0 the surface is smooth."""
     proxy = Proxy(pp.Shape("plane"), plain(Sinusoid(0.3e-3, 5e-3)))
-    proxy.rendering.state.number[TEXTURE_GAIN] = 0.0
+    proxy.rendering.state.texture_gain = 0.0
     proxy.update((1.25e-3, 0, 0.01), STILL)
     assert proxy.update((1.25e-3, 0, -2e-3), STILL) == pytest.approx([0, 0, 2.0], abs=1e-9)
 
