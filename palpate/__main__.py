@@ -8,8 +8,8 @@ import signal
 import sys
 from typing import Any
 
+from palpate.printable import complain
 from palpate.runtime.ending import BROKEN_PIPE, REQUESTS, Asking, exit_code
-from palpate.runtime.saying import complain
 
 
 def main() -> int:

@@ -18,10 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from palpate import __version__
-from palpate.printable import printable
+from palpate.printable import complain, printable
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import exit_code
-from palpate.runtime.saying import complain
 from palpate.terminal import console, say, say_marked, warned
 from palpate.whole_files import write_whole
 

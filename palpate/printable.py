@@ -6,7 +6,9 @@ turn the direction of writing, so that a line reads as what it is not.  They are
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sys
 import unicodedata
 
 # Cc and Cf control terminals and the direction of writing, Cs are halves of characters, Zl and Zp end lines.
@@ -25,3 +27,9 @@ def _shown(match: re.Match[str]) -> str:
     if unicodedata.category(character) in HIDDEN and character not in JOINERS:
         return character.encode("unicode_escape").decode()
     return character
+
+
+def complain(text: str, end: str = "\n") -> None:
+    """One line on stderr, if that can be written to: a closed or broken one is no reason to stop."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(f"palpate: {printable(text)}", end=end, file=sys.stderr, flush=True)

@@ -9,9 +9,8 @@ import warnings
 from rich.console import Console
 from rich.text import Text
 
-from palpate.printable import printable
+from palpate.printable import complain, printable
 from palpate.runtime.ending import BROKEN_PIPE
-from palpate.runtime.saying import complain
 
 
 class Output(Console):

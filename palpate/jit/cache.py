@@ -29,6 +29,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from palpate.jit import folders, turns
+from palpate.printable import complain
 
 # Contraction and reassociation let LLVM use FMA and SIMD; "nnan" and "ninf" are left out: they make isnan() false.
 FASTMATH = frozenset({"contract", "reassoc", "nsz", "arcp"})
@@ -89,7 +90,7 @@ def why_not_elsewhere() -> str:
 @functools.cache
 def say_once(text: str) -> None:
     if not os.environ.get("PALPATE_QUIET"):
-        print(f"palpate: {text}", file=sys.stderr, flush=True)
+        complain(text)
 
 
 # An import statement that has its lines to itself, and what may be a part of any

@@ -13,6 +13,7 @@ from numba.core import event
 
 from palpate.jit.decorators import DISABLED, Dispatcher, around_entries
 from palpate.jit.turns import while_waiting
+from palpate.printable import complain
 
 
 class Progress(event.Listener):
@@ -54,8 +55,8 @@ class Progress(event.Listener):
         if self.listener is not None:
             self._say(done=False)
         elif not self.waited and not os.environ.get("PALPATE_QUIET"):
-            text = f"palpate: waiting for another process that compiles {self.name}"
-            print(f"{text:<80}" if sys.stderr.isatty() else text, file=sys.stderr, flush=True)  # over a longer line
+            text = f"waiting for another process that compiles {self.name}"
+            complain(f"{text:<71}" if _is_live() else text)  # over a longer line
         self.waited = True
 
     def _say(self, done: bool) -> None:
@@ -63,10 +64,16 @@ class Progress(event.Listener):
         if self.listener is not None:
             self.listener(self.name, self.count, seconds, done)
         elif not os.environ.get("PALPATE_QUIET"):
-            text = f"palpate: compiling {self.name} for this machine, once: {self.count} kernels, {seconds:.1f} s"
-            with suppress(OSError, ValueError, AttributeError):  # stderr may be closed: it compiles all the same
-                if done or sys.stderr.isatty():
-                    print(text, end="\n" if done else "\r", file=sys.stderr, flush=True)
+            text = f"compiling {self.name} for this machine, once: {self.count} kernels, {seconds:.1f} s"
+            if done or _is_live():
+                complain(text, end="\n" if done else "\r")
+
+
+def _is_live() -> bool:
+    """Whether stderr is a terminal, on which a line can be written over; it may be closed."""
+    with suppress(ValueError, AttributeError):
+        return sys.stderr.isatty()
+    return False
 
 
 _progress = Progress()

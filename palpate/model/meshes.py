@@ -6,6 +6,7 @@ draws it or touches it.  trimesh does the reading and is imported then.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import re
@@ -120,6 +121,8 @@ def load_mesh(path: str | Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]
     if len(vertices) == 0 or faces.ndim != 2 or len(faces) == 0:
         raise ModelError(f"mesh {path} holds no triangles")
     vertices = vertices * _unit(scene.units)
+    del scene, mesh
+    gc.collect(1)  # readers leave circles of objects that hold the file several times over
     if not (np.abs(vertices) <= LARGEST).all():  # no NaN is
         raise ModelError(f"mesh {path} holds vertices that are not finite, or beyond {LARGEST:g} m")
     if faces.min() < 0 or faces.max() >= len(vertices):

@@ -7,11 +7,10 @@ would fill the terminal of the person who started palpate.
 from __future__ import annotations
 
 import logging
-import sys
 import time
 import traceback
 
-from palpate.printable import printable
+from palpate.printable import complain, printable
 
 SAID_EVERY_S = 60.0
 
@@ -34,7 +33,7 @@ class Complaints(logging.Handler):
         """Say what has not been said, if it is time."""
         if self._untold and now_s - self._told_s >= SAID_EVERY_S:
             more = f" ({self._untold} times in a minute or more, this the last)" if self._untold > 1 else ""
-            print(f"palpate: the page: {self._last}{more}", file=sys.stderr, flush=True)
+            complain(f"the page: {self._last}{more}")
             self._untold, self._told_s = 0, now_s
 
 

@@ -5,7 +5,6 @@ A file is little-endian: vertices n and triangles m (uint32 each), then n x 3 fl
 
 from __future__ import annotations
 
-import gc
 from functools import cached_property
 from pathlib import Path
 
@@ -60,8 +59,6 @@ def write_meshes(model: Model, folder: Path) -> list[str]:
         for (name, size), number in wanted.items():
             if name == mesh:
                 _write(folder / f"{number}.mesh", vertices * np.array(size), triangles, bool(np.prod(size) < 0.0))
-        del vertices, triangles
-        gc.collect(1)  # readers leave circles of objects that hold the file several times over
     return [str(folder / f"{number}.mesh") for number in wanted.values()]
 
 

@@ -7,12 +7,9 @@ for ever: a terminal that was stopped with Ctrl-S.  Neither may reach whoever ha
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-
-from palpate.printable import printable
 
 LAST_S = 2.0  # for the last words
 
@@ -27,12 +24,6 @@ def unfailing(say: Say) -> Say:
             say(text)
 
     return said
-
-
-def complain(text: str) -> None:
-    """One line on stderr, if that can be written to."""
-    with contextlib.suppress(OSError, ValueError):
-        print(f"palpate: {printable(text)}", file=sys.stderr)
 
 
 class Saying:

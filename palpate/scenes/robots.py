@@ -8,7 +8,6 @@ moves in between: it begins at the base or where a trunk branches, and ends befo
 from __future__ import annotations
 
 import difflib
-import gc
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -156,7 +155,6 @@ def capsule_around(mesh: Path, scale: tuple[float, ...]) -> tuple[tuple[float, f
     vertices = load_mesh(mesh)[0]
     check_reach(mesh, vertices, scale)
     vertices = vertices * np.array(scale)
-    gc.collect(1)  # readers leave circles of objects that hold the file several times over
     principal = np.linalg.eigh(np.cov(vertices.T, ddof=0))[1].T
     best, found = np.inf, ((1e-3, 0.0), IDENTITY)
     for axis in (*np.eye(3), *principal):

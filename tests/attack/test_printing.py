@@ -14,8 +14,9 @@ from record.sample_recordings import frames, hello_of
 from rich.console import Console
 
 from palpate import cli, terminal
+from palpate.jit import cache, progress
 from palpate.model.description import ModelWarning, warn
-from palpate.printable import printable
+from palpate.printable import complain, printable
 from palpate.record.writer import FrameWriter
 from palpate.runtime import live
 
@@ -152,3 +153,29 @@ def test_a_terminal_with_few_characters_gets_their_numbers(tmp_path):
                           env={"PYTHONIOENCODING": "ascii", "PYTHONPATH": ":".join(sys.path), "PATH": ""})  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.dumps("étude π.csv")[1:-1].replace("\\u00e9", "\\xe9") in done.stdout.decode("ascii")
+
+
+class Broken(io.StringIO):
+    """A stream that nobody reads any more, or whose disk is full."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def closed() -> io.StringIO:
+    stream = io.StringIO()
+    stream.close()
+    return stream
+
+
+@pytest.mark.parametrize("stream", [Broken(), closed(), None], ids=["broken", "closed", "none"])
+def test_a_stderr_that_cannot_be_written_to_stops_nothing(stream, monkeypatch):
+    """Neither an error that is told, nor a cache that is not kept, nor waiting for another start, nor a compilation."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.delenv("PALPATE_QUIET", raising=False)
+    told = progress.Progress()
+    complain("nobody hears this")
+    cache.say_once(f"nothing is kept {id(stream)}")
+    with told.entry(complain):
+        told.waiting()
+        told.count = 1
