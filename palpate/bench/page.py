@@ -26,11 +26,10 @@ from palpate.bench.dynamics import machine
 from palpate.bench.page_clients import spread, touches, watched
 from palpate.bench.page_peer import bare_echo
 from palpate.bench.page_start import warm_start
-from palpate.jit import warm
 from palpate.page.sockets import SHOW_HZ
 from palpate.runtime.children import one_line
-from palpate.runtime.loop import servo_loop
 from palpate.runtime.session import Session
+from palpate.runtime.tick import tick_world
 from palpate.scenes.arm import arm_line
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing
@@ -76,7 +75,7 @@ def frame_row(scene: str, case: Case, session: Session, seconds: float) -> dict[
     return {
         "scene": scene, "pages": case.pages, "slow": case.slow,
         **spread([age for page in seen.pages for age in page.ages_ms]),
-        "frame_bytes": 8 * session.engine.frame_layout.words,
+        "frame_bytes": 8 * session.engine.layout.words,
         "frames_hz": sum(len(page.ages_ms) for page in seen.pages) / length_s if length_s else 0.0,
         "bytes_s": sum(page.frame_bytes for page in seen.pages) / length_s if length_s else 0.0,
         "slow_frames": seen.slow_frames, "ticks": seen.ticks, "late_fraction": seen.late / max(1, seen.ticks),
@@ -139,7 +138,7 @@ def run(seconds: float = 1.5, progress: Callable[[str], None] = lambda what: Non
     """Measure everything; returns what `palpate bench page --json` writes."""
     before, load = machine(), os.getloadavg()
     progress("the kernels of the servo, compiled or loaded")
-    warm(servo_loop)
+    tick_world.warm()
     frames, in_browser, fifo, hand = [], [], False, {}
     without = page_browser.missing()
     missing = [without] if without else []

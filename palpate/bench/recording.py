@@ -27,7 +27,6 @@ from mcap.writer import CompressionType, Writer
 
 from palpate.bench.dynamics import machine
 from palpate.frame import COUNTERS
-from palpate.jit import warm
 from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.wire import FrameCodec
@@ -35,13 +34,13 @@ from palpate.record.writer import FrameWriter
 from palpate.runtime.children import Child
 from palpate.runtime.describe import describe
 from palpate.runtime.folders import Folder
-from palpate.runtime.loop import servo_loop
 from palpate.runtime.recorder import CHUNK_S
-from palpate.runtime.ring import Ring
 from palpate.runtime.session import Session
+from palpate.runtime.tick import tick_world
 from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import human_standing
+from palpate.servo.ring import Ring
 
 LOST_GOAL_S = 0.1  # of a recording, by kill -9
 LOOK_S = 0.005  # between two looks at how far a recorder is
@@ -106,7 +105,7 @@ def _cpu_s(recorder: Child | None) -> float:
 
 def flat_out(session: Session, folder: Path) -> dict[str, float]:
     """Frames in a second of a core: those in a session's ring, written as the recorder does, a chunk each CHUNK_S."""
-    ring, layout = session.engine.frames, session.engine.frame_layout
+    ring, layout = session.engine.frames, session.engine.layout
     head = ring.head
     kept = [words for n in range(max(1, head - ring.slots // 2), head + 1) if (words := ring.read(n)) is not None]
     each = max(1, round(CHUNK_S * session.engine.rate_hz))
@@ -180,7 +179,7 @@ def kill_recorder(session: Session, path: Path, life_s: float) -> Killed:
     mended = recover(path)
     with Recording(mended.path) as back:
         words = np.array([*back], dtype=np.int64)
-    last_ns = int(words[-1, session.engine.frame_layout.offset["wall_ns"]])
+    last_ns = int(words[-1, session.engine.layout.offset["wall_ns"]])
     return Killed(max(0.0, 1e-9 * (newest_ns - last_ns)), words, mended.lost_bytes)
 
 
@@ -231,7 +230,7 @@ def run(seconds: float = 5.0, progress: Callable[[str], None] = lambda what: Non
         raise ValueError("this bench needs Linux: elsewhere the loop is timed by Python")
     before, load, rows = machine(), os.getloadavg(), []
     progress("the kernels of the servo, compiled or loaded")
-    warm(servo_loop)
+    tick_world.warm()
     with Folder("bench") as folder:
         for case in RECORDED:
             progress(f"a recording of {case.name}")

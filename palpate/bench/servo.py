@@ -19,9 +19,8 @@ import numpy as np
 from palpate.bench.dynamics import machine
 from palpate.bench.timed_servo import lateness_row, run_servo
 from palpate.haptics.devices.pointer import Pointer
-from palpate.jit import warm
-from palpate.runtime.loop import servo_loop
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
+from palpate.runtime.tick import tick_world
 from palpate.scenes.arm import arm
 
 RATES_HZ = (1000, 2000, 4000)
@@ -56,7 +55,7 @@ def run(seconds: float = 4.0, progress: Callable[[str], None] = lambda what: Non
     from palpate.bench import rendering  # not at the top: `palpate doctor` wants the loop alone
     from palpate.bench.touched import touched, touched_scenes, verdicts
 
-    warm(servo_loop)
+    tick_world.warm()
     before, rows, touched_rows, permitted = machine(), [], [], fifo_permitted()
     for busy in (False, True):
         neighbour = subprocess.Popen([sys.executable, "-c", BUSY]) if busy else None
@@ -98,8 +97,8 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
     import aiohttp
 
     from palpate.bench.page_clients import socket_of
-    from palpate.runtime.ring import Follower
     from palpate.runtime.session import Session
+    from palpate.servo.ring import Follower
 
     sent_ns: list[int] = []
     stamped_ns: list[int] = []
@@ -108,7 +107,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
 
     async def client(session: Session) -> None:
         engine = session.engine
-        frames, hands, layout = Follower(engine.frames), Follower(engine.hands), engine.frame_layout
+        frames, hands, layout = Follower(engine.frames), Follower(engine.hands), engine.layout
         body = session.scene.model.body("tool")
         target = session.frame()["pose"][body][:3].tolist()
         hand = json.dumps({"type": "hand", "body": body, "at_body": [0, 0, 0], "target": target, "stiffness": 800})

@@ -18,11 +18,10 @@ from palpate.haptics.devices.scripted import Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
 from palpate.runtime.describe import STIFFNESS_N_M, describe
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.scene import Scene
 from palpate.scenes.task import REACHED, trials_of
+from palpate.servo.ring import Follower
 
 EVERY = 10  # ticks between two decisions: a hundred a second
 TOUCH_N, PRESS_N, FREE_N = 2.5, 3.0, 1.0  # something resists; how hard to press along it; nothing does any more
@@ -103,7 +102,7 @@ def felt_trials(
     if task is None:
         raise ValueError(f"the scene {scene.name!r} has no task")
     engine = Engine(scene.world, scene.plan, Scripted().spec, editing=scene.editing, task=task)
-    layout, body, follower = engine.frame_layout, engine.model.body(task.body), Follower(engine.frames)
+    layout, body, follower = engine.layout, engine.model.body(task.body), Follower(engine.frames)
     rows: list[np.ndarray] = []
     writer = (
         FrameWriter(record, describe(scene, engine), clock="simulated", clock_offset_ns=0, overwrite=True)
@@ -111,17 +110,17 @@ def felt_trials(
     )  # fmt: skip
     spring, wall_ns = spring_fields(STIFFNESS_N_M), 0
     for _ in range(trials):
-        restart(engine.address)
+        engine.restart()
         held, felt, begun = None, np.zeros(3), len(rows)
         for _ in range(round(seconds / dt / EVERY)):
             if held is None:
-                simulate(engine.address, 1, np.zeros((1, engine.hand_layout.words), dtype=np.int64))
+                engine.simulate(1, np.zeros((1, engine.hand_layout.words), dtype=np.int64))
             else:
                 goes = hand.move(felt, EVERY * dt)
                 way = held + np.arange(1, EVERY + 1)[:, None] / EVERY * (goes - held)
                 held = goes
                 table = [engine.hand_layout.pack(body=body, hold=PULL, target=x, **spring) for x in way]
-                if simulate(engine.address, EVERY, np.array(table)) != EVERY:
+                if engine.simulate(EVERY, np.array(table)) != EVERY:
                     raise RuntimeError(f"the world stopped: {scene.world.fault}")
             new = np.array(follower.read())
             new[:, layout.offset["wall_ns"]] = wall_ns + np.arange(1, len(new) + 1) * round(1e9 * dt)

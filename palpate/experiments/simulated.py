@@ -12,10 +12,9 @@ from palpate.haptics.devices.scripted import Grasp, Push, Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
 from palpate.runtime.describe import STIFFNESS_N_M, describe
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 BATCH = 250  # ticks between two looks at the ring, which holds many more
 
@@ -28,7 +27,7 @@ def simulated_run(
     engine = Engine(
         scene.world, scene.plan, hand.spec, editing=scene.editing, parked=scene.spares, shared=False, task=scene.task
     )
-    restart(engine.address)
+    engine.restart()
     follower, messages = Follower(engine.frames), []
     writer = (
         FrameWriter(record, describe(scene, engine), clock="simulated", clock_offset_ns=0, overwrite=True)
@@ -40,7 +39,7 @@ def simulated_run(
     while done < ticks:
         table = script.messages(done, min(BATCH, ticks - done))
         n = len(table)
-        if simulate(engine.address, n, table) != n:
+        if engine.simulate(n, table) != n:
             raise RuntimeError(f"the world stopped: {scene.world.fault}")
         done += n
         batch = follower.read()
@@ -49,7 +48,7 @@ def simulated_run(
             writer.add(np.array(batch))
     if writer:
         writer.close()
-    words, layout = np.array(messages), engine.frame_layout
+    words, layout = np.array(messages), engine.layout
     engine.close()
     scene.world.restore(before)
 

@@ -10,12 +10,11 @@ from palpate.conventions import WORLD
 from palpate.frame import HANDS
 from palpate.haptics.devices.pointer import Pointer
 from palpate.record.hands import Hands, read_hands
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
+from palpate.runtime.engine import Engine
 from palpate.runtime.session import BATCH, SMOOTH_S
-from palpate.runtime.state import Engine
 from palpate.runtime.tick import STALE_NS
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 
 def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None = None) -> np.ndarray:
@@ -36,8 +35,8 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
 
 
 def _run(scene: Scene, engine: Engine, hands: Hands, ticks: int) -> np.ndarray:
-    restart(engine.address)
-    servo, words, offset = engine.servo, engine.hand_layout.words, engine.hand_layout.offset
+    engine.restart()
+    head, servo, words, offset = engine.head, engine.servo, engine.hand_layout.words, engine.hand_layout.offset
     body = [scene.model.body(name) if name else WORLD for name in hands.body]
     fresh = max(1, int(0.5e-9 * STALE_NS * engine.rate_hz))  # ticks after which a hand must be heard of again
     nobody = np.zeros((0, words), dtype=np.int64)
@@ -46,17 +45,17 @@ def _run(scene: Scene, engine: Engine, hands: Hands, ticks: int) -> np.ndarray:
     while done < ticks:
         while row < len(body) and hands.tick[row] <= done:
             k = int(hands.hand[row])
-            servo.hand[k * words : (k + 1) * words] = hands.message[row]
-            servo.hand[k * words + offset["body"]] = body[row]
+            head.hand[k * words : (k + 1) * words] = hands.message[row]
+            head.hand[k * words + offset["body"]] = body[row]
             if hands.anew[row]:
                 servo.held[k] = WORLD
             row += 1
         for k in range(HANDS):
-            servo.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * int(servo.tick))
+            head.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * head.tick)
         until = int(hands.tick[row]) if row < len(body) else ticks
         n = min(ticks, until, done + fresh, done + BATCH) - done
-        if simulate(engine.address, n, nobody) != n:
+        if engine.simulate(n, nobody) != n:
             raise RuntimeError(f"the world stopped: {scene.world.fault}")
         frames += follower.read()
         done += n
-    return np.array(frames, dtype=np.int64).reshape(len(frames), engine.frame_layout.words)
+    return np.array(frames, dtype=np.int64).reshape(len(frames), engine.layout.words)

@@ -20,13 +20,13 @@ from palpate.jit.ahead import compiled_ahead
 from palpate.runtime.children import Child
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import Folder, sweep
-from palpate.runtime.ring import Ring
 from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.tls import make_certificate
 from palpate.runtime.users import address_to_open
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Ring
 from palpate.spatial.placement import Transform
 from palpate.whole_files import write_whole
 
@@ -62,7 +62,7 @@ def touch(
     with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
         compiling = stack.enter_context(ExitStack())  # until the first session runs
-        compiling.enter_context(compiled_ahead("palpate.runtime.loop", "servo_loop"))
+        compiling.enter_context(compiled_ahead("palpate.runtime.tick", "tick_world"))
         built: Scene | None = with_loose(_edited(scene_of(scene)(), edit))
         first, token = True, ""
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
@@ -112,7 +112,7 @@ def serve(
 
     say, key = unfailing(say), load_key(key_file)
     with Ending(seconds) as ending, ExitStack() as stack:
-        with compiled_ahead("palpate.runtime.loop", "servo_loop"):
+        with compiled_ahead("palpate.runtime.tick", "tick_world"):
             built = _edited(scene_of(scene)(), edit)
             session = Serving(built, host, port, key, record, say=say)
             stack.enter_context(session)
@@ -145,7 +145,7 @@ def touch_remote(
     say, (host, remote_port) = unfailing(say), _address(remote)
     with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
-        with compiled_ahead("palpate.runtime.mirror_kernels", "mirror_loop"):
+        with compiled_ahead("palpate.runtime.mirror_kernels", "tick_mirror"):
             other = Remote(host, remote_port, load_key(key_file))
             built = scene_of(other.scene)()
             reaching = []

@@ -9,8 +9,8 @@ from typing import Any
 from palpate.record.marks import check_mark
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import describe
+from palpate.runtime.engine import Engine
 from palpate.runtime.meshes import MeshFiles
-from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
 
 PATIENCE_S, LAST_S = 15.0, 30.0  # for its start, and for writing what is left

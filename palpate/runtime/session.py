@@ -14,29 +14,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from palpate.frame import HANDS, PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox, take_force_away
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.spring import PerAxis, spring_fields
-from palpate.jit import warm
 from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.edits import Edits
 from palpate.runtime.ending import Ending
+from palpate.runtime.engine import Engine
 from palpate.runtime.folders import sweep
-from palpate.runtime.loop import restart, servo_loop, simulate
 from palpate.runtime.meshes import MeshFiles
 from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark
 from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.saying import Say, Saying
-from palpate.runtime.state import SPIN_NS, STOP, Engine
 from palpate.runtime.trials import Trials
 from palpate.runtime.watching import Watching
 from palpate.scenes.scene import Scene
+from palpate.servo.loop import SPIN_NS
 from palpate.spatial.placement import Rotation
 
 if TYPE_CHECKING:  # rendering loads with the first device
@@ -84,10 +81,7 @@ class Session:
         self._devices = [device for device, _ in devices]
         self._mailboxes: list[Mailbox] = []
         self.reaching = [self._reaching(device, reach) for device, reach in devices]
-        self.engine = Engine(
-            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing,
-            parked=scene.spares, shared=shared or page or record is not None, task=scene.task,
-        )  # fmt: skip
+        self.engine = self._engine(scene, shared or page or record is not None)
         self._hands_in, self._events_in = self.engine.hands, self.engine.events
         self.edit = Edits(scene, self.engine, self._event, lambda number: self._is_pending(number))
         self.meshes = MeshFiles(scene.model)  # for page and recorder
@@ -114,6 +108,12 @@ class Session:
             in_tick = self._mailboxes[-1].in_tick
         return Reaching(self.scene.world, device.spec, in_tick, reach, real_time=True)
 
+    def _engine(self, scene: Scene, shared: bool) -> Engine:
+        return Engine(
+            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing,
+            parked=scene.spares, shared=shared, task=scene.task,
+        )  # fmt: skip
+
     @property
     def url(self) -> str:
         """Where the page is; empty if there is none."""
@@ -138,13 +138,13 @@ class Session:
 
             self.page = Paging(self, *self._where)
             self.page.start()  # which takes its process a while
-        self._warm()
+        self.engine.warm()
         self._begin(real_time=True)
         if self.record is not None:
             self.recorder = start_recorder(self.scene, self.engine, self.meshes, self.record, self._want_fifo)
         if self.page is not None:
             self.page.listening()
-        self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
+        self.engine.beat.control[SPIN_NS] = SPIN_US * 1000
         self._began = time.monotonic()
         self.scene.world.in_session = True
         for mailbox in self._mailboxes:
@@ -162,7 +162,7 @@ class Session:
         if self._stopping.is_set():
             return self.report
         self._stopping.set()
-        self.engine.servo.control[STOP] = 1
+        self.engine.stop()
         with contextlib.ExitStack() as last:  # from below; what fails, or is interrupted, does not keep the rest
             last.callback(self._say.finish)
             last.callback(self._close)
@@ -210,14 +210,13 @@ class Session:
             names = ", ".join(box.device.spec.name for box in self._mailboxes)
             raise ValueError(f"simulated time needs devices that live in the tick; {names} runs by the clock")
         self._begin(real_time=False)
-        nobody = np.zeros((0, self.engine.hand_layout.words), dtype=np.int64)
         ticks, done = round(seconds * self.engine.rate_hz), 0
-        while done < ticks and (new := simulate(self.engine.address, min(BATCH, ticks - done), nobody)):
+        while done < ticks and (new := self.engine.simulate(min(BATCH, ticks - done))):
             done += new
             self.edit.collect()
             self.trials.collect(self)
         if done < ticks:
-            self.note(f"the world stopped: {self.scene.world.fault}")
+            self.note(self.engine.why_stopped())
         self._note_report()
         self.report.periods += done
         self.report.seconds += seconds
@@ -243,7 +242,7 @@ class Session:
         if not self._begun:
             self.engine.note_start()
         if real_time or not self._begun:
-            restart(self.engine.address)
+            self.engine.restart()
         self._begun = True
 
     def __enter__(self) -> Session:
@@ -283,7 +282,7 @@ class Session:
 
     def _is_pending(self, number: int) -> bool:
         """Whether the servo has not yet taken that event."""
-        return bool(number >= self.engine.servo.next_event)
+        return bool(number >= self.engine.beat.next_event)
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""
@@ -292,7 +291,7 @@ class Session:
         newest = self.engine.frames.newest()
         if newest is None:
             raise RuntimeError("no frame yet: the session has not been started")
-        return self.engine.frame_layout.unpack(newest[1])
+        return self.engine.layout.unpack(newest[1])
 
     def hold(
         self,
@@ -348,13 +347,7 @@ class Session:
         if CLOCK == "python":
             self.note("the loop is timed by Python's clock: best effort, whatever else Python does delays it")
         self._scheduled.set()
-        self.report.periods = self._loop()
-
-    def _warm(self) -> None:
-        warm(servo_loop)
-
-    def _loop(self) -> int:
-        return int(servo_loop(self.engine.address, 0))
+        self.report.periods = self.engine.loop()
 
     def note(self, text: str) -> None:
         """Into the report, and said; never fails, and never waits."""
@@ -362,6 +355,6 @@ class Session:
         self._say(text)
 
     def _note_report(self) -> None:
-        servo = self.engine.servo
+        head = self.engine.head
         self.report.seconds = time.monotonic() - self._began if self._began else self.report.seconds
-        self.report.note(servo.counters.tolist(), servo.lateness.tolist(), [each.report() for each in self.reaching])
+        self.report.note(head.counters.tolist(), head.lateness.tolist(), [each.report() for each in self.reaching])

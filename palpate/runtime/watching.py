@@ -18,7 +18,7 @@ from palpate.haptics.devices.protocol import Device
 from palpate.runtime.children import one_line
 from palpate.runtime.recording import why_it_ended
 from palpate.runtime.report import why_no_force
-from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
+from palpate.servo.loop import HEARTBEAT_NS, WATCHDOG
 
 if TYPE_CHECKING:
     from palpate.runtime.session import Session
@@ -91,7 +91,7 @@ class Watching:
     # ---- force
 
     def _look(self) -> None:
-        control = self._session.engine.servo.control
+        control = self._session.engine.beat.control
         silent = time.monotonic_ns() - int(control[HEARTBEAT_NS]) > SILENT_S * 1e9
         if silent:
             take_force_away(self._devices, self._mailboxes)
@@ -104,9 +104,9 @@ class Watching:
     def _collect(self) -> None:
         session = self._session
         self._note_faults()
-        fault = bool(session.engine.servo.state == FAULT)
+        fault = bool(session.engine.head.state == FAULT)
         if fault and not self._fault:
-            session.note(f"the world stopped: {session.scene.world.fault}; a reset starts it again")
+            session.note(f"{session.engine.why_stopped()}; a reset starts it again")
         self._fault = fault
         session.edit.collect()
         session.trials.collect(session)

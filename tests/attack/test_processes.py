@@ -27,9 +27,9 @@ from palpate.runtime.children import Child, ChildError
 from palpate.runtime.folders import Folder, sweep
 from palpate.runtime.saying import Saying
 from palpate.runtime.session import Session
-from palpate.runtime.state import HEARTBEAT_NS
 from palpate.runtime.watching import MOST_RESTARTS, SLOWLY_S, STEADY_S, Tries, Watching
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.loop import HEARTBEAT_NS
 
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes as Linux has them")
@@ -75,7 +75,7 @@ def taken(monkeypatch) -> list[float]:
 
 def watched(session: Session) -> Session:
     """A session whose loop has been heard of once, and is silent since."""
-    session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()
+    session.engine.beat.control[HEARTBEAT_NS] = time.monotonic_ns()
     session.watching.start()
     return session
 

@@ -185,7 +185,7 @@ def test_pages_that_watch_and_one_that_touches_see_what_the_servo_does():
         published = session.engine.frames.head - published
         felt = touches(session, shown.body, seconds=1.0)
         assert session.frame()["hand_body"][0] == 0  # it let go
-        frame_bytes = 8 * session.engine.frame_layout.words
+        frame_bytes = 8 * session.engine.layout.words
     for got in seen.pages:
         assert got.frame_bytes == frame_bytes * len(got.ages_ms) > 0
         assert min(got.ages_ms) > 0.0

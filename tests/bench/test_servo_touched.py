@@ -17,8 +17,7 @@ from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.rendering.facade import Proxy
 from palpate.model.shapes import SHAPE_KINDS
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 
 needs_compiler = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 SMALL = ((48, 41),)  # meridians and parallels: 3840 triangles, flat to well within the 3 mm of the sliding hand
@@ -49,11 +48,11 @@ def test_one_round_pushes_takes_hold_drags_and_lets_go(case):
         reaching = case.reaching(scene.world, device, real_time=False)
         engine = Engine(scene.world, scene.plan, Pointer().spec, devices=[reaching])
         log = touched.FrameLog(engine)
-        restart(engine.address)
+        engine.restart()
         ticks, nobody = round(touched.ROUND_S * scene.rate_hz), np.zeros((0, engine.hand_layout.words), dtype=np.int64)
-        assert simulate(engine.address, ticks, nobody) == ticks
+        assert engine.simulate(ticks, nobody) == ticks
         log.read()
-        last = engine.frame_layout.unpack(engine.frames.newest()[1])
+        last = engine.layout.unpack(engine.frames.newest()[1])
         engine.close()
     row = log.summary()
     assert row["frames"] + row["frames_lost"] == ticks

@@ -19,8 +19,8 @@ from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.registry import find
 from palpate.runtime.describe import describe
+from palpate.runtime.engine import Engine
 from palpate.runtime.meshes import write_meshes
-from palpate.runtime.state import Engine
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene

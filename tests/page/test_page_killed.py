@@ -17,10 +17,10 @@ from waiting import until_async as until
 
 from palpate import jit
 from palpate.frame import COUNTERS, RUNNING
-from palpate.runtime.ring import Follower
 from palpate.runtime.session import Session
 from palpate.runtime.watching import MOST_RESTARTS
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.ring import Follower
 
 pytestmark = [
     pytest.mark.real_time,
@@ -37,7 +37,7 @@ class Witness:
     """Reads every frame of a session along."""
 
     def __init__(self, session: Session) -> None:
-        self.layout, self.follower = session.engine.frame_layout, Follower(session.engine.frames)
+        self.layout, self.follower = session.engine.layout, Follower(session.engine.frames)
         self.frames: list[np.ndarray] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)

@@ -21,7 +21,7 @@ from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter
 from palpate.runtime.recorder import CHUNK_S, PATIENCE_S, POLL_S, SlowDisk, Sources, follow
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 LOST_AT_MOST_S = 0.1  # by kill -9: the promise
 
@@ -151,7 +151,7 @@ PARENT = """
 import os, sys, time
 sys.path.insert(0, sys.argv[2])
 from sample_recordings import *
-from palpate.runtime.ring import Ring
+from palpate.servo.ring import Ring
 ring = Ring.create(4096, SMALL.words)
 recorder = Recorder(ring, Path(sys.argv[1]))
 recorder.hear()

@@ -10,11 +10,10 @@ from palpate.frame import COUNTERS, PUSH
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp, Scripted
 from palpate.link.keys import PUBLIC_KEY
-from palpate.runtime.loop import restart, simulate
+from palpate.runtime.engine import Engine
 from palpate.runtime.mirror import Mirroring
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 STRETCHED_S = 0.05  # until the hand is where it stays
@@ -96,13 +95,13 @@ def driven(sign: float, ticks: int = 1000) -> np.ndarray:
         scene.model.body("tool"),
         None,
     )
-    restart(engine.address)
+    engine.restart()
     to, follower, energies, force = tool_of(scene) + (0.05, -0.05, 0.03), Follower(engine.frames), [], np.zeros(3)
     for _ in range(ticks):
         message = engine.hand_layout.pack(body=body, hold=PUSH, force=force)
-        if simulate(engine.address, 1, message[None]) != 1:
+        if engine.simulate(1, message[None]) != 1:
             break
-        frame = engine.frame_layout.unpack(follower.read()[-1])
+        frame = engine.layout.unpack(follower.read()[-1])
         q, v = engine.servo.q, engine.servo.v
         e, rate = to - pp.forward_kinematics(scene.model, q)[body][:3, 3], -pp.jacobian(scene.model, q, body)[3:] @ v
         force = stiffness * e + sign * damping * rate

@@ -23,10 +23,10 @@ from palpate import frame, jit
 from palpate.model.shapes import Shape
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.session import Session
-from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 from palpate.scenes.scene import Scene
+from palpate.servo.loop import HEARTBEAT_NS, WATCHDOG
 
 pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
@@ -146,9 +146,9 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
 
 def test_the_watchdog_counts_a_silent_loop(scene):
     session = Session(scene)
-    session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
+    session.engine.beat.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
     session.watching.watch.start()
-    until(lambda: session.engine.servo.control[WATCHDOG] == 1)
+    until(lambda: session.engine.beat.control[WATCHDOG] == 1)
     session._stopping.set()
     session.watching.watch.join()
 
