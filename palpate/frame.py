@@ -12,6 +12,7 @@ listed here; of a frame first those of BASE.  Three messages share this one way 
 
 from __future__ import annotations
 
+import sys
 from collections import namedtuple
 from typing import Any, NamedTuple
 
@@ -231,7 +232,8 @@ class Layout:
 def places(name: str, *messages: tuple[Field, ...]) -> Any:
     """A NamedTuple class of offsets, one for each field of some messages: compiled code knows it as part of a Block."""
     names = [field.name for fields in messages for field in fields]
-    made: Any = namedtuple(name, names)  # type: ignore[misc]  # listed once, above
+    caller = sys._getframe(1).f_globals["__name__"]  # whose class it is: compiled code knows classes by their names
+    made: Any = namedtuple(name, names, module=caller)  # type: ignore[misc]  # listed once, above
     made.__annotations__ = dict.fromkeys(names, "int")
     return made
 

@@ -43,7 +43,7 @@ def test_a_layout_is_read_as_it_was_described_wherever_its_fields_lie():
         there = message[row["offset"] : row["offset"] + row["length"]]
         assert np.array_equal(np.ravel(read.read(message, row["name"])).view(np.int64), there)
     for wrong in ({"offset": 1}, {"length": 99}):
-        with pytest.raises(ValueError, match="fields overlap|length"):
+        with pytest.raises(ValueError, match=r"fields overlap|length"):
             Layout.described([rows[0] | wrong, *rows[1:]], SIZES)
 
 

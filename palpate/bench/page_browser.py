@@ -24,7 +24,7 @@ from palpate.servo.ring import Follower
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
 WINDOW = {"width": 1280, "height": 720}
 FLAGS = (
@@ -100,7 +100,7 @@ def chromium() -> Iterator[Any]:
 class Tab:
     """One open page of a session."""
 
-    def __init__(self, browser: Any, session: Session) -> None:
+    def __init__(self, browser: Any, session: WorldSession) -> None:
         self.session, self.context = session, browser.new_context(viewport=WINDOW)
         self.context.add_init_script(NOTES)
         self.page = self.context.new_page()

@@ -24,7 +24,7 @@ from palpate.page.sockets import SHOW_HZ
 from palpate.servo.ring import Follower
 
 if TYPE_CHECKING:  # the peer's process has no use for the compiler
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
 PATIENCE_S = 20.0  # for anything that must come
 SLOW_READ_S = 0.25  # between two looks of a page that is slow
@@ -106,7 +106,7 @@ async def look_now_and_then(url: str, until: float) -> int:
     return taken
 
 
-def watched(session: Session, pages: int, slow: bool, seconds: float) -> Watched:
+def watched(session: WorldSession, pages: int, slow: bool, seconds: float) -> Watched:
     """So many pages read along for a while, and a slow one beside them."""
     layout = session.engine.layout
 
@@ -136,12 +136,12 @@ class Touches:
     and_back: list[float] = field(default_factory=list)
 
 
-def touches(session: Session, body_name: str, seconds: float, seed: int = 1) -> Touches:
+def touches(session: WorldSession, body_name: str, seconds: float, seed: int = 1) -> Touches:
     """Take hold of a body, wait until a frame comes that has the force, let go, and again at another moment."""
     return asyncio.run(_touches(session, session.scene.model.body(body_name), seconds, np.random.default_rng(seed)))
 
 
-async def _touches(session: Session, body: int, seconds: float, rng: np.random.Generator) -> Touches:
+async def _touches(session: WorldSession, body: int, seconds: float, rng: np.random.Generator) -> Touches:
     engine, times = session.engine, Touches()
     layout, until = engine.layout, time.monotonic() + seconds
     async with connected(session.url) as ws:

@@ -16,7 +16,6 @@ import numpy as np
 import palpate as pp
 from palpate.bench.timed_servo import lateness_row, run_servo
 from palpate.frame import FAULT
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.reach import Reach, Reaching
 from palpate.runtime.engine import Engine
 from palpate.scenes.crowd import crowd
@@ -117,7 +116,7 @@ def touched(case: TouchedScene, seconds: float, fifo: bool) -> dict[str, Any]:
     periods = round(seconds * scene.rate_hz)
     with pp.open_device(DEVICE, hand=case.hand(seconds)) as device:
         reaching = case.reaching(scene.world, device, real_time=True)
-        engine = Engine(scene.world, scene.plan, Pointer().spec, lateness_log=periods, devices=[reaching])
+        engine = Engine(scene, lateness_log=periods, devices=[reaching])
         log = FrameLog(engine)
         run_servo(engine, periods, fifo, log.read)
         row = {"scene": case.name, "rate_hz": scene.rate_hz} | lateness_row(engine, periods) | log.summary()

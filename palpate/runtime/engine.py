@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.control.guide_tables import Editing, Guiding
+from palpate.control.guide_tables import Guiding
 from palpate.control.modes import MODES
-from palpate.control.plan import Plan
 from palpate.frame import HANDS, WORLD_FIELDS, Field
+from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.haptics.tank import open_tank
 from palpate.jit import Block
 from palpate.model.model import Floats1
+from palpate.runtime.controllers import as_controller
 from palpate.runtime.guided import guide_part
 from palpate.runtime.start import Start
 from palpate.runtime.state import Offsets, Servo
 from palpate.runtime.taking import MOST_TIMES, take_world
 from palpate.runtime.tick import restart_world, tick_world
-from palpate.scenes.task import Task
-from palpate.servo.parts import COLUMNS, Part, part_table
+from palpate.scenes.scene import Scene
+from palpate.servo.parts import COLUMNS, part_table
+from palpate.servo.run import Run
 from palpate.servo.simulation import Event, Simulation
 from palpate.world.build import placeable, pushed_links
 from palpate.world.modules import why_not_compiled
-from palpate.world.world import World
 
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reaching
 
 MOST_CONTACTS = 128  # that a frame has room for
-
-
-class Controller(Protocol):
-    """What drives a World's joints, as a part of its tick (servo/parts.py)."""
-
-    fields: tuple[Field, ...]  # its own, in every frame
-    takes: tuple[Event, ...]  # its own events
-
-    def part(self, engine: Engine) -> Part:
-        """Made once, when the engine's layout is known."""
 
 
 class Engine(Simulation):
@@ -56,38 +48,34 @@ class Engine(Simulation):
 
     def __init__(
         self,
-        world: World,
-        plan: Plan | None,
-        device: DeviceSpec,  # the page's pointer
+        scene: Scene,
+        device: DeviceSpec | None = None,
+        *,
         smooth_s: float = 0.0,
-        lateness_log: int = 0,
         devices: Sequence[Reaching] = (),
-        editing: Editing | None = None,
-        parked: Sequence[str] = (),
-        shared: bool = True,
-        task: Task | None = None,
-        controllers: Sequence[Controller] = (),
+        shared: bool = False,
+        lateness_log: int = 0,
         more: Sequence[Any] = (),
     ) -> None:
         """
-        parked  bodies that wait to be added, beside those that the world has parked
-        shared  other processes will read frames and write hands and events
-        task    what is scored;  controllers: of joints that no plan moves
-        more    parts of the Block beyond a World's
+        device    limits of the hands in messages; those of the page's pointer unless given
+        smooth_s  time constant of their way between two messages;  more: parts of the Block beyond a World's
         """
+        world = scene.world
         refusal = why_not_compiled(world)
         if refusal is not None:
             raise ValueError(refusal)
-        self.world, self.model, self.device, self.task, self.devices = world, world.model, device, task, tuple(devices)
-        self.guiding = None if plan is None else Guiding(world, plan, editing or Editing())
-        self.controllers = tuple(controllers)
+        self.scene, self.world, self.model, self.devices = scene, world, world.model, tuple(devices)
+        self.name, self.title, self.device = scene.name, scene.title, device or Pointer().spec
+        self.guiding = None if scene.plan is None else Guiding(world, scene.plan, scene.editing)
+        self.controllers = [as_controller(each) for each in scene.controllers]
         for each in self.controllers:
             self.fields, self.takes = self.fields + each.fields, self.takes + each.takes
         self.tank = open_tank(world.dt)
         self._tank = Block(self.tank)
         self._start = Block(Start(**world.snapshot().arrays))
         self.servo = self._servo(smooth_s)
-        self.servo.parked[[self.model.body(name) for name in parked]] = 1
+        self.servo.parked[[self.model.body(name) for name in scene.spares]] = 1
         self.note_start()
         super().__init__(
             self.model.arrays, world.arrays.work, self.servo, *more, rate_hz=1.0 / world.dt, sizes=self._sizes(),
@@ -151,7 +139,7 @@ class Engine(Simulation):
         )  # fmt: skip
 
     def _task(self) -> dict[str, Any]:
-        task, obstacle = self.task, np.zeros(self.model.n_bodies, dtype=np.int64)
+        task, obstacle = self.scene.task, np.zeros(self.model.n_bodies, dtype=np.int64)
         if task is None:
             return {"task_obstacle": obstacle}
         obstacle[[self.model.body(name) for name in task.obstacles]] = 1
@@ -164,6 +152,17 @@ class Engine(Simulation):
         self.servo.gravity[:] = self.servo.gravity_own
         self.servo.mu_static[:], self.servo.mu_sliding[:] = np.split(self.servo.mu_own, 2, axis=1)
         super().close()
+
+
+@contextmanager
+def running(scene: Scene, **options: Any) -> Iterator[Run[Engine]]:
+    """A scene in simulated time, from its start (servo/run.py); afterwards it is as it was.  options: of Engine."""
+    before, engine = scene.world.snapshot(), Engine(scene, **options)
+    try:
+        yield Run(engine)
+    finally:
+        engine.close()
+        scene.world.restore(before)
 
 
 def writable(array: Floats1) -> Floats1:

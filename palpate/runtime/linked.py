@@ -98,9 +98,7 @@ class SimulatedLink:
             Reaching(mirrored.world, device.spec, device.in_tick, reach, real_time=False)  # type: ignore[attr-defined]
             for device, reach in devices
         ]
-        self.server = Engine(
-            scene.world, scene.plan, spec, editing=scene.editing, parked=scene.spares, shared=False, task=scene.task
-        )
+        self.server = Engine(scene)
         self.hand = Mirroring(mirrored, spec, PUBLIC_KEY, None, self.reaching, estimate, there, back, shared=False)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)
         for engine in (self.server, self.hand):
@@ -120,9 +118,8 @@ class SimulatedLink:
             for kept, follower in zip(self._kept, self._frames, strict=True):
                 kept += follower.read()
             if done < n:
-                raise RuntimeError(f"the world stopped: {self.server.world.fault}")
+                raise RuntimeError(self.server.why_stopped())
 
     def history(self, name: str, hand: bool = False) -> Any:
         """A field of every frame so far (ticks, ...), of the server's end or of the hand's."""
-        layout = (self.hand if hand else self.server).layout
-        return np.array([layout.read(words, name) for words in self._kept[hand]])
+        return (self.hand if hand else self.server).layout.column(np.array(self._kept[hand]), name)

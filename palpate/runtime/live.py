@@ -56,7 +56,7 @@ def touch(
 ) -> int:
     """Run a scene in real time with its page, and a device beside the page's pointer; returns an exit code."""
     from palpate.haptics.devices.opening import open_device
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
     say, certificate = unfailing(say), make_certificate(host) if tls else None
     with Ending(seconds) as ending, ExitStack() as stack:
@@ -67,7 +67,7 @@ def touch(
         first, token = True, ""
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = Session(built, reaching, page=True, record=record if first else None, host=host, port=port,
+            session = WorldSession(built, reaching, page=True, record=record if first else None, host=host, port=port,
                               say=say, certificate=certificate, token=token, may_leave=True)  # fmt: skip
             with session:
                 compiling.close()

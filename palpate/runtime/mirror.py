@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class Mirroring(Engine):
     def __init__(
         self,
         scene: Scene,
-        device: DeviceSpec,
+        device: DeviceSpec | None,
         key: Key,
         connected: socket.socket | None,
         devices: Sequence[Reaching] = (),
@@ -69,7 +70,9 @@ class Mirroring(Engine):
         self.there, self.back = (open_queue(x or Impairments(), start_ns) for x in (there, back))
         self.estimate, self.clock = open_estimate(model, estimate), open_clock()
         more = (self.mirror, self.estimate, self.clock, self.there, self.back)
-        super().__init__(scene.world, None, device, devices=devices, more=more, **options)
+        super().__init__(
+            replace(scene, plan=None, task=None, controllers=()), device, devices=devices, more=more, **options
+        )
 
     def counts(self) -> dict[str, int]:
         """What became of packets at this end."""

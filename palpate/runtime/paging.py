@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from palpate.runtime.children import Child
-from palpate.runtime.describe import describe
 from palpate.runtime.desk import Desk
 
 if TYPE_CHECKING:
@@ -33,10 +32,9 @@ class Paging:
         """Start its process, which takes a while; `listening` waits for it."""
         if self.process is not None:
             self.process.end()
-        engine = self.session.engine
-        fds = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
-        orders = fds | {"host": self.host, "port": self.port, "hello": describe(self.session.scene, engine),
-                        "token": self.token, "meshes": self.session.meshes.paths}  # fmt: skip
+        fds = self.session.simulation.ring_fds()
+        orders = fds | {"host": self.host, "port": self.port, "hello": self.session.hello(), "token": self.token,
+                        "meshes": self.session.mesh_files()}  # fmt: skip
         if self.certificate is not None:
             orders |= dict(zip(("cert", "key"), map(str, self.certificate), strict=True))
         self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)

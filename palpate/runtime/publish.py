@@ -12,7 +12,7 @@ from palpate.frame import HAND_AT, HAND_WORDS, HANDS, UNKNOWN
 from palpate.haptics.reach_tables import load_shown
 from palpate.haptics.tank import load_tank
 from palpate.jit import kernel
-from palpate.servo.head import begin_frame, end_frame, put_words
+from palpate.servo.head import begin_frame, end_frame, put_pose, put_words
 from palpate.servo.parts import PUBLISH, call_parts
 from palpate.spatial.quaternions import matrix_quaternion
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get6, part4, put_part, scale
@@ -59,7 +59,9 @@ def publish(h, o, m, w, s):
     floats[at + o.energy + 1] = potential - parked_energy(m, w, s)
     floats[at + o.energy + 2] = s.work_J
     for body in range(m.body_link.shape[0]):
-        put_pose(m, w, body, floats, at + o.pose + 7 * body)
+        R, p = body_frame(m, w, body)
+        position = add(get3(w.origin, m.root[m.body_link[body]]), p)
+        put_pose(floats, at + o.pose + 7 * body, position, matrix_quaternion(R))
     call_parts(s.parts, PUBLISH)
     end_frame(h)
 
@@ -113,11 +115,3 @@ def put_device(h, o, s, k, at):
     put_part(floats, at + o.device_torque + 3 * k, a.torque_sent)
     put_part(floats, at + o.device_body_force + 3 * k, a.bodies_force)
     put_part(floats, at + o.device_quaternion + 4 * k, part4(a.turn, 0))
-
-
-@kernel
-def put_pose(m, w, body, floats, at):
-    """Position and quaternion of a body."""
-    R, p = body_frame(m, w, body)
-    put_part(floats, at, add(get3(w.origin, m.root[m.body_link[body]]), p))
-    put_part(floats, at + 3, matrix_quaternion(R))

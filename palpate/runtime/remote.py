@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
 from palpate.link import LinkError
 from palpate.link.fingerprint import fingerprint
@@ -20,7 +19,8 @@ from palpate.link.sockets import bind, connect
 from palpate.link.wire import BYE, HELLO, WELCOME, Packet, Wire, check_scene
 from palpate.runtime.mirror import Mirroring
 from palpate.runtime.relay import Relaying
-from palpate.runtime.session import SMOOTH_S, Session, SessionReport
+from palpate.runtime.report import SessionReport
+from palpate.runtime.world_session import SMOOTH_S, WorldSession
 from palpate.scenes.scene import Scene
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ PORT = 8643
 PATIENCE_S, AGAIN_S = 2.0, 0.1  # for a WELCOME, and how often HELLO is said meanwhile
 
 
-class Serving(Session):
+class Serving(WorldSession):
     """A scene in real time whose hand is at the other end of a link."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Remote:
             )
 
 
-class RemoteSession(Session):
+class RemoteSession(WorldSession):
     """Touch a world that runs elsewhere, as if it were here.
 
     scene       the same as there (Remote.scene has its name); it is moved as the states that come say
@@ -166,9 +166,9 @@ class RemoteSession(Session):
         super().__init__(Scene(scene.name, scene.title, scene.world, None, scene.path), devices, page=page,
                          record=record, port=port, playing=False, fifo=fifo, say=say)  # fmt: skip
 
-    def _engine(self, scene: Scene, shared: bool) -> Mirroring:
+    def _engine(self, shared: bool) -> Mirroring:
         remote, now_ns = self.remote, time.monotonic_ns()
-        return Mirroring(scene, Pointer().spec, remote.key, remote.socket, self.reaching, start_ns=now_ns,
+        return Mirroring(self.scene, None, remote.key, remote.socket, self.reaching, start_ns=now_ns,
                          smooth_s=SMOOTH_S, shared=shared, **self._link)  # fmt: skip
 
     def stop(self) -> SessionReport:

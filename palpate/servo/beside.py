@@ -109,8 +109,8 @@ class Beside:
     # ---- simulated time
 
     def ticks_until_due(self, tick: int) -> int:
-        """How many ticks may be done before `serve` is called."""
-        return min([self.every - tick % self.every, *(due - tick for due, _ in self._due if due > tick)])
+        """How many ticks may be done before `serve` is called: up to that which asks, or the last before an answer."""
+        return min([-tick % self.every + 1, *(due - tick for due, _ in self._due if due > tick)])
 
     def serve(self, tick: int) -> None:
         """Before tick number `tick`: do what was asked for, and give what is due."""

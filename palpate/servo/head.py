@@ -54,6 +54,15 @@ def put_words(array, at, values):
 
 
 @kernel
+def put_pose(floats, at, position, quaternion):
+    """Position and quaternion (w, x, y, z) of a body, as a row of the field `pose` has them."""
+    for k in range(3):
+        floats[at + k] = position[k]
+    for k in range(4):
+        floats[at + 3 + k] = quaternion[k]
+
+
+@kernel
 def begin_frame(h):
     """Where the frame of this tick begins in h.frames [words]; what BASE has is written."""
     at = h.frame_at = begin_write(h.frames)

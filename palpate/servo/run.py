@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from palpate.servo.ring import Follower
 from palpate.servo.simulation import Simulation
 
+S = TypeVar("S", bound=Simulation)
 BATCH = 250  # ticks between two looks at the ring, which holds many more
 
 
-class Run:
+class Run(Generic[S]):
     """Ticks as fast as they go, the same bits every time:
 
         run = Run(simulation)
@@ -23,8 +24,9 @@ class Run:
     It begins at the simulation's start.  `sink` is called with all frames (n, words) int64 of a batch of ticks.
     """
 
-    def __init__(self, simulation: Simulation, sink: Callable[[np.ndarray], None] = lambda frames: None) -> None:
-        self.simulation, self._sink = simulation, sink
+    def __init__(self, simulation: S) -> None:
+        self.simulation = simulation
+        self.sink: Callable[[np.ndarray], None] = lambda frames: None
         self._frames: list[np.ndarray] = []
         simulation.restart()
         self._follower = Follower(simulation.frames)
@@ -37,13 +39,18 @@ class Run:
             new = self._follower.read()
             self._frames += new
             if new:
-                self._sink(np.array(new))
+                self.sink(np.array(new))
             if done < n:
                 raise RuntimeError(self.simulation.why_stopped())
 
     def seconds(self, seconds: float) -> None:
         """Go on for a while [s]."""
         self.ticks(round(seconds * self.simulation.rate_hz))
+
+    @property
+    def count(self) -> int:
+        """Of frames so far."""
+        return len(self._frames)
 
     @property
     def frames(self) -> np.ndarray:

@@ -44,6 +44,7 @@ class Event(NamedTuple):
 class Simulation:
     """Derive from it, and say what a tick is:
 
+    name     for files and lists;  title  for people
     fields   beside those of BASE in every frame;  at  places("At", fields): where they lie, for the tick
     takes    events of its own; their kinds are FIRST_OWN and up, in this order
     tick     routine: sense, act, publish if moving or showing, advance if moving; < 0: it stopped
@@ -55,6 +56,7 @@ class Simulation:
     routines compile when `address`, which loops take, is first asked for.
     """
 
+    name, title = "simulation", ""
     fields: tuple[Field, ...] = ()
     at: ClassVar[Any] = places("At", ())
     takes: tuple[Event, ...] = ()
@@ -142,6 +144,10 @@ class Simulation:
     def stop(self) -> None:
         """Ends `loop` within a period."""
         self.beat.control[STOP] = 1
+
+    def ring_fds(self) -> dict[str, int]:
+        """File descriptors of the rings, for processes that share them."""
+        return {"frame_fd": self.frames.fd, "hand_fd": self.hands.fd, "event_fd": self.events.fd}
 
     def kind_of(self, event: str) -> int:
         """Of one of its own events, as EVENT has it."""

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.jit import entry
 from palpate.link.keys import Key
 from palpate.link.peers import BURST, FORGET_NS, GREET_NS, SEATS
@@ -46,7 +45,7 @@ class Server:
 
     def __init__(self):
         self.scene = scene_of("arm-line")()
-        self.engine = Engine(self.scene.world, self.scene.plan, Pointer().spec, shared=False, parked=self.scene.spares)
+        self.engine = Engine(self.scene)
         self.engine.restart()
         self.engine.simulate(2, np.zeros((0, self.engine.hand_layout.words), dtype=np.int64))
         self.relaying = Relaying(self.scene, self.engine, KEY, None)

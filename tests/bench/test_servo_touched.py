@@ -14,7 +14,6 @@ from palpate import cli, jit
 from palpate.bench import rendering, servo, touched
 from palpate.collision.polyhedra import merged, volume
 from palpate.frame import DEVICE_COUNTERS
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.rendering.facade import Proxy
 from palpate.model.shapes import SHAPE_KINDS
 from palpate.runtime.engine import Engine
@@ -46,7 +45,7 @@ def test_one_round_pushes_takes_hold_drags_and_lets_go(case):
     scene = case.build()
     with pp.open_device(touched.DEVICE, hand=case.hand(touched.ROUND_S)) as device:
         reaching = case.reaching(scene.world, device, real_time=False)
-        engine = Engine(scene.world, scene.plan, Pointer().spec, devices=[reaching])
+        engine = Engine(scene, devices=[reaching])
         log = touched.FrameLog(engine)
         engine.restart()
         ticks, nobody = round(touched.ROUND_S * scene.rate_hz), np.zeros((0, engine.hand_layout.words), dtype=np.int64)

@@ -11,6 +11,7 @@ from palpate.control.plan import Plan
 from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.runtime.engine import Engine
+from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 from palpate.world.world import World
 
@@ -21,7 +22,7 @@ class Guided:
     """An engine and what its frames said; hand(k) gives the fields of a HAND message for tick k, or None."""
 
     def __init__(self, world: World, plan: Plan, editing: Editing) -> None:
-        self.engine = Engine(world, plan, BLUNT, editing=editing)
+        self.engine = Engine(Scene("guided", "Guided", world, plan, editing=editing), BLUNT)
         self.engine.restart()
         self.model, self.dt = world.model, world.dt
         self._follower, self._frames, self.done = Follower(self.engine.frames), [], 0

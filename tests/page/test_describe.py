@@ -11,7 +11,6 @@ import trimesh
 import palpate as pp
 from palpate.control.modes import MODES
 from palpate.frame import DEVICE_COUNTERS
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach import Reach, Reaching
@@ -30,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 
 
 def hello(scene: Scene, *devices: Reaching) -> dict:
-    engine = Engine(scene.world, scene.plan, Pointer().spec, devices=devices)
+    engine = Engine(scene, devices=devices)
     try:
         return json.loads(json.dumps(describe(scene, engine), allow_nan=False))
     finally:

@@ -9,7 +9,6 @@ from waiting import until
 
 from palpate import jit
 from palpate.frame import GRAVITY, HAND, PAUSE, PLAY, PRESS, PULL, RESET, Layout
-from palpate.haptics.devices.pointer import Pointer
 from palpate.record import RecordError
 from palpate.record.export import export
 from palpate.record.hands import Hands, columns, hands_of, read_hands, write_hands
@@ -19,7 +18,7 @@ from palpate.runtime.again import touch_again
 from palpate.runtime.describe import describe
 from palpate.runtime.engine import Engine
 from palpate.runtime.recorder import Sources
-from palpate.runtime.session import SMOOTH_S
+from palpate.runtime.world_session import SMOOTH_S
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.servo.loop import STOP, servo_loop
 from palpate.servo.ring import Follower
@@ -36,7 +35,7 @@ class Live:
     """The servo's loop in real time in a thread, with what a session gives it, and a recording of it all."""
 
     def __init__(self, scene, path):
-        self.engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing)
+        self.engine = Engine(scene, smooth_s=SMOOTH_S)
         self.engine.restart()
         self.writer = FrameWriter(path, describe(scene, self.engine))
         followers = [Follower(ring, 1) for ring in (self.engine.frames, self.engine.hands, self.engine.events)]
@@ -111,7 +110,7 @@ def assert_same(layout, a, b):
 
 def test_hands_of_a_run_in_simulated_time_give_the_same_bits_again(tmp_path):
     scene = arm_at_rest()
-    engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing)
+    engine = Engine(scene, smooth_s=SMOOTH_S)
     engine.restart()
     layout, n, body = engine.hand_layout, 600, scene.model.body("tool")
     table = np.array([

@@ -261,10 +261,10 @@ def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, 
 @pytest.mark.real_time
 @pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 def test_a_full_disk_stops_the_recording_with_a_message_and_never_the_servo(tmp_path):
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
     from palpate.scenes.arm import arm_at_rest
 
-    with Session(arm_at_rest(), record=tmp_path / "a.mcap") as session:
+    with WorldSession(arm_at_rest(), record=tmp_path / "a.mcap") as session:
         resource.prlimit(session.recorder.process.pid, resource.RLIMIT_FSIZE, (60_000, 60_000))
         until(lambda: session.recorder is None)
         tick = session.frame()["tick"]

@@ -14,7 +14,7 @@ from palpate.bench.recording import kill_recorder
 from palpate.bench.servo import fifo_permitted
 from palpate.frame import RUNNING
 from palpate.record.reader import Recording
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm
 
 pytestmark = [
@@ -30,7 +30,7 @@ KILLS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12
 
 @pytest.fixture(scope="module")
 def session():
-    with Session(arm(), shared=True) as running:
+    with WorldSession(arm(), shared=True) as running:
         yield running
 
 

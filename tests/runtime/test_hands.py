@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.engine import Engine
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
+from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -27,7 +27,7 @@ class Run:
 
     def __init__(self, world: pp.World) -> None:
         self.world, self.model = world, world.model
-        self.engine = Engine(world, None, Pointer().spec)
+        self.engine = Engine(Scene("world", "A world", world))
         self.engine.restart()
         self._follower, self._words = Follower(self.engine.frames), []
 

@@ -25,7 +25,7 @@ from palpate.link.impair import Impairments
 from palpate.link.sockets import bind
 from palpate.link.wire import ANOTHER_HOLDS, NOBODY_HOLDS, YOU_HOLD
 from palpate.runtime.remote import PATIENCE_S, Remote, RemoteSession, Serving
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 from palpate.servo.loop import SPIN_NS
@@ -283,7 +283,7 @@ def test_a_hand_that_vanishes_gives_the_arm_back_within_100_ms(server, join):
     silenced = server.relaying.counts()["silenced"]
     with Pointer(client, tool_of(server) + (0.0, 0.1, 0.0)):
         seen.until(lambda: server.frame()["hand_body"][0] != 0)
-        Session.stop(client)  # the loop ends while it holds
+        WorldSession.stop(client)  # the loop ends while it holds
     client.remote.socket.close()
     seen.until(lambda: server.frame()["hand_body"][0] == 0)
     held = seen["hand_body"][:, 0] != 0

@@ -11,7 +11,6 @@ import pytest
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.link.impair import Impairments
 from palpate.runtime.engine import Engine
 from palpate.runtime.linked import SimulatedLink
@@ -67,7 +66,7 @@ def say(engine: Engine, said: np.ndarray, tick: int) -> None:
 
 def here(scene: Scene, words: np.ndarray) -> dict[str, np.ndarray]:
     """Every tick of the scene under these hands, on this side of any link."""
-    engine = Engine(scene.world, scene.plan, Pointer().spec, editing=scene.editing)
+    engine = Engine(scene)
     engine.restart()
     follower, nobody = Follower(engine.frames), np.zeros((0, words.shape[2]), dtype=np.int64)
     frames = []

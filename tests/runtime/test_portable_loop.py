@@ -54,6 +54,7 @@ def test_a_session_runs_and_a_hand_feels_the_wall_on_a_system_without_linux():
     out = elsewhere("""
 import time
 import palpate as pp
+from palpate.scenes.scene import Scene
 from palpate.jit.clock import CLOCK
 
 def until(condition):
@@ -112,7 +113,7 @@ class Clock:
 
 PythonClock.now_ns, PythonClock.sleep_s = Clock.now_ns, Clock.sleep_s
 world = pp.World([pp.models.ball(at=(0, 0, 1))])
-engine = Engine(world, None, Pointer().spec, lateness_log=200)
+engine = Engine(Scene("world", "A world", world), lateness_log=200)
 engine.restart()
 engine.beat.control[SPIN_NS] = SPIN
 start = Clock.now + READ

@@ -1,5 +1,7 @@
 """The coupling of a pull in the servo's own tick: it takes energy, never gives it; the printed sign drives it apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,11 +92,8 @@ def test_a_passive_arm_gains_what_a_moving_hand_pays_and_no_more_but_by_the_tick
 def driven(sign: float, ticks: int = 1000) -> np.ndarray:
     """Energy (n,) of a passive arm whose hand, at rest and 7 cm away, pushes with F = K e + sign B e' in every tick."""
     scene, stiffness, damping = passive_arm(), 800.0, 2.0 * np.sqrt(800.0 * 12.0)
-    engine, body, to = (
-        Engine(scene.world, None, Scripted(force_rise_N_s=AT_ONCE_N_S).spec),
-        scene.model.body("tool"),
-        None,
-    )
+    engine = Engine(replace(scene, plan=None), Scripted(force_rise_N_s=AT_ONCE_N_S).spec)
+    body = scene.model.body("tool")
     engine.restart()
     to, follower, energies, force = tool_of(scene) + (0.05, -0.05, 0.03), Follower(engine.frames), [], np.zeros(3)
     for _ in range(ticks):

@@ -12,7 +12,6 @@ import pytest
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.runtime.engine import Engine
@@ -34,7 +33,7 @@ class Run:
 
     def __init__(self, scene: Scene) -> None:
         self.world, self.model = scene.world, scene.model
-        self.engine = Engine(scene.world, scene.plan, Pointer().spec, editing=scene.editing)
+        self.engine = Engine(scene)
         self.engine.restart()
         self.follower, self.words = Follower(self.engine.frames), []
 

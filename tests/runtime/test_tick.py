@@ -9,6 +9,7 @@ from palpate.control.plan import rest
 from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.engine import Engine
 from palpate.scenes.arm import arm, arm_at_rest
+from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -20,7 +21,7 @@ def scene():
 
 
 def engine_of(scene, **options) -> Engine:
-    engine = Engine(scene.world, scene.plan, Pointer().spec, **options)
+    engine = Engine(scene, **options)
     engine.restart()
     return engine
 
@@ -90,7 +91,7 @@ def test_a_yielding_arm_gains_no_energy_beyond_the_hands_work():
     """The arm at rest yields in weightlessness (gravity compensated): kinetic energy never exceeds the work put in."""
     scene = arm_at_rest()
     weightless = pp.World(pp.models.puma560(), gravity=(0, 0, 0))
-    engine = Engine(weightless, rest(weightless.model, scene.plan.q[0]), Pointer().spec)
+    engine = Engine(Scene("rest", "At rest", weightless, rest(weightless.model, scene.plan.q[0])))
     engine.restart()
     frames = run(engine, 3000, lambda k: ("tool", (0.55, 0.25, 0.05)) if k >= 100 else None)
     excess = [f["energy"][0] - f["energy"][2] for f in frames if f["tick"] > 160]  # once it yields fully
@@ -171,19 +172,19 @@ def test_frames_hold_the_poses_of_the_kinematics(scene):
 
 def test_an_impossible_rate_is_refused():
     with pytest.raises(ValueError, match="tick rate must be"):
-        Engine(pp.World(pp.models.puma560(), dt=1e-5), None, Pointer().spec)
+        Engine(Scene("world", "A world", pp.World(pp.models.puma560(), dt=1e-5)))
 
 
 def test_a_plan_for_joints_with_quaternions_is_refused():
     world = pp.World(pp.models.human())
     with pytest.raises(ValueError, match="a plan moves joints of one coordinate each"):
-        Engine(world, rest(world.model, world.q), Pointer().spec)
+        Engine(Scene("rest", "At rest", world, rest(world.model, world.q)))
 
 
 def test_a_hand_pulls_a_free_body_over_the_floor():
     """A box on a plane: the hand moves it to the target, friction holds it there, contacts are in the frame."""
     world = pp.World([pp.models.box((0.2, 0.2, 0.2), mass=2.0, at=(0, 0, 0.1)), pp.models.plane()])
-    engine = Engine(world, None, Pointer().spec)
+    engine = Engine(Scene("world", "A world", world))
     engine.restart()
     frames = run(engine, 3000, lambda k: ("box", (0.3, 0.0, 0.1)) if k >= 100 else None)
     assert frames[50]["contacts"] == 4

@@ -1,4 +1,5 @@
-"""A controller written in Python, for the joints of a World: beside the tick, through mailboxes (servo/beside.py).
+"""Controllers of a World's joints.  One that is compiled is a part of the tick (servo/parts.py); one written in Python
+runs beside it, through mailboxes (servo/beside.py):
 
     class Lift:
         rate_hz = 100.0                                   how often it is asked
@@ -12,7 +13,7 @@ h Head, e Exchange, c Controlled
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -20,18 +21,30 @@ from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1
-from palpate.runtime.engine import Engine
 from palpate.servo.beside import Beside, Exchange, ask, forget, take_answer
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
 from palpate.servo.simulation import Event
 
+if TYPE_CHECKING:
+    from palpate.runtime.engine import Engine
 
+
+@runtime_checkable
+class Controller(Protocol):
+    """What is compiled: its own fields in every frame, its own events, and a part that is made when the layout of
+    frames is known."""
+
+    fields: tuple[Field, ...]
+    takes: tuple[Event, ...]
+
+    def part(self, engine: Engine) -> Part: ...
+
+
+@runtime_checkable
 class PythonController(Protocol):
-    """What a user writes; `reset()` is called after the world went back to its start, if there is one."""
-
-    rate_hz: float
-    latency_s: float
+    """What is written in Python: `rate_hz` and `latency_s` are those of the comment above unless it has its own, and
+    `reset()`, if it has one, is called after the world went back to its start."""
 
     def control(self, time_s: float, q: np.ndarray, v: np.ndarray) -> Any:
         """Joint forces (nv,) [N m or N]."""
@@ -47,6 +60,8 @@ class Controlled(Struct):
     tau: Floats1
     tau_rest: Floats1  # (nv,) while there is no answer yet
 
+
+USUAL = {"rate_hz": 100.0, "latency_s": 0.002}
 
 load = block_loader((Head, False), (Exchange, False), (Controlled, False))
 
@@ -89,22 +104,23 @@ def publish_controlled(address):
 class Python:
     """A PythonController as the Controller that an Engine takes."""
 
-    fields = (Field("control_age_s", "f", (), "how old what the controller was told is, 0: it has not answered yet [s]"),)
+    fields: tuple[Field, ...] = (
+        Field("control_age_s", "f", (), "age of what the controller knew, 0: it has not answered yet [s]"),
+    )
     takes: tuple[Event, ...] = ()
 
     def __init__(self, controller: PythonController) -> None:
         self.controller = controller
-        self._epoch = 0
+        self._epoch: int | None = None
 
     def part(self, engine: Engine) -> Part:
         state, nq, rate_hz = engine.world.arrays.state, engine.model.nq, engine.rate_hz
-        every, latency = (
-            max(1, round(ticks)) for ticks in (rate_hz / self.controller.rate_hz, self.controller.latency_s * rate_hz)
-        )
+        asked_hz, latency_s = (getattr(self.controller, name, usual) for name, usual in USUAL.items())
+        every, latency = max(1, round(rate_hz / asked_hz)), max(1, round(latency_s * rate_hz))
 
         def work(told: np.ndarray) -> np.ndarray:
             epoch = beside.exchange.epoch
-            if epoch != self._epoch and hasattr(self.controller, "reset"):
+            if self._epoch not in (None, epoch) and hasattr(self.controller, "reset"):
                 self.controller.reset()
             self._epoch = epoch
             return np.asarray(self.controller.control(float(told[0]), told[1 : 1 + nq], told[1 + nq :]))
@@ -117,3 +133,12 @@ class Python:
         )  # fmt: skip
         self._block = Block(engine.head, beside.exchange, own)
         return Part(tick_controlled, self._block, reset=reset_controlled, publish=publish_controlled)
+
+
+def as_controller(given: Any) -> Controller:
+    """What a Scene lists, compiled or written in Python, as an Engine takes it."""
+    if isinstance(given, Controller):
+        return given
+    if isinstance(given, PythonController):
+        return Python(given)
+    raise TypeError(f"a controller has `control(time_s, q, v)`, or fields, takes and part(engine); {given!r} has not")
