@@ -41,6 +41,7 @@ from palpate.spatial.placement import Rotation
 
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reach, Reaching
+    from palpate.runtime.early_page import EarlyPage
     from palpate.runtime.paging import Paging
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
@@ -56,6 +57,7 @@ class Session:
     host         of the page; its token is in `url`, and whoever started it needs none on this machine
     certificate  files of a certificate and its key: the page comes by https
     token        of the page, so that another session's pages find this one; made if empty
+    early        a page that is there already: this session takes it over
     may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
     shared       other processes than page and recorder will read the rings of `engine`
 
@@ -77,6 +79,7 @@ class Session:
         say: Say = lambda text: None,
         certificate: tuple[Path, Path] | None = None,
         token: str = "",
+        early: EarlyPage | None = None,
         may_leave: bool = False,
         shared: bool = False,
     ) -> None:
@@ -94,6 +97,7 @@ class Session:
         self.trials = Trials()  # of the scene's task
         self.report = SessionReport()
         self._want_page, self.record, self._where = page, record, (host, port, certificate, token)
+        self._early = early
         self.may_leave, self.leaving = may_leave, threading.Event()
         self.next_scene: Scene | None = None
         self._playing, self._want_fifo, self._begun = playing, fifo, False
@@ -134,9 +138,9 @@ class Session:
     def _start(self) -> None:
         sweep()
         if self._want_page:
-            from palpate.runtime.paging import Paging
+            from palpate.runtime.paging import Paging, Where
 
-            self.page = Paging(self, *self._where)
+            self.page = Paging(self, Where(*self._where), self._early)
             self.page.start()  # which takes its process a while
         self._warm()
         self._begin(real_time=True)
