@@ -21,11 +21,11 @@ from palpate.jit.shared import Shared, reached_by
 SECONDS = {
     "runtime.servo_loop": 22.0, "control.guide": 6.0, "contact.solve": 5.0, "world.fly": 4.4, "world.prepare_rows": 3.7,
     "dynamics.inverse_kinematics_entry": 3.4, "contact.admm": 2.6, "contact.analyse": 2.5, "world.put_rows": 2.5,
-    "world.accelerate": 2.9, "contact.newton": 2.1, "collision.detect": 1.9, "collision.epa": 1.8, "collision.corners": 1.7,
+    "contact.newton": 2.1, "collision.detect": 1.9, "collision.epa": 1.8, "collision.corners": 1.7,
     "world.end_step": 1.7, "world.blows": 1.5, "contact.factor": 1.5,
 }  # fmt: skip
 USUAL_S = 0.5  # of the others
-SURE_S = 10.0  # after which what is measured counts as much as what was
+SURE_S = 3.0  # of parts that were compiled, after which their times count more than SECONDS
 
 
 class Part(Protocol):
@@ -70,10 +70,11 @@ class Function:
 
 def missing(needed: Iterable[Entry]) -> list[Function]:
     """What entries need and is not in the cache, in the order in which a process compiles it."""
-    wanted: dict[int, Shared | Entry] = {}
+    wanted: list[Shared | Entry] = []
     for entry in needed:
-        wanted |= {id(each): each for each in (*reached_by(entry.py_func), entry)}
-    return [each for each in map(Function, wanted.values()) if not each.was_cached]
+        wanted += [*reached_by(entry.py_func), entry]
+    found = map(Function, {id(each): each for each in wanted}.values())
+    return [each for each in found if not each.was_cached]
 
 
 class Left(NamedTuple):

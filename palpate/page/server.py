@@ -120,6 +120,7 @@ def _show(hub: Hub, scene: dict[str, Any], fds: Sequence[int]) -> None:
     try:
         hello = scene["hello"]
         hello.setdefault("frame", Layout(FRAME, **hello["sizes"]).describe())
+        kinds: tuple[tuple[str, tuple[Field, ...], dict[str, int]], ...]
         kinds = (("frame", FRAME, hello["sizes"]), ("hand", HAND, {}), ("event", EVENT, {}))
         rings = [_ring(fd, *kind) for fd, kind in zip(fds, kinds, strict=False)]
         hub.show(hello, rings, scene.get("meshes", []))

@@ -11,7 +11,6 @@ import contextlib
 import os
 import queue
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from palpate.collision.entries import detect_at_entry
 from palpate.dynamics.entries import forward_kinematics_entry, mass_matrix_entry
 from palpate.jit import DISABLED, compile_listener
 from palpate.jit.ahead import processes
+from palpate.jit.progress import is_live
 from palpate.jit.remaining import Left, Remaining, missing
 from palpate.printable import complain
 from palpate.runtime.children import Child
@@ -31,7 +31,13 @@ from palpate.runtime.loop import restart, servo_loop
 from palpate.runtime.paging import PATIENCE_S, Where
 from palpate.runtime.ring import Ring
 
-SESSION = (detect_at_entry, mass_matrix_entry, forward_kinematics_entry, servo_loop, restart)  # what each one compiles
+SESSION: tuple[Any, ...] = (
+    detect_at_entry,
+    mass_matrix_entry,
+    forward_kinematics_entry,
+    servo_loop,
+    restart,
+)  # what each one compiles
 WORTH_S = 5.0  # of compiling, for which somebody would wait
 LOOK_S = 0.25  # how often pages and terminal are told
 
@@ -52,7 +58,7 @@ class EarlyPage:
             self.process = Child("palpate.page.server", orders, [theirs.fileno()], _decline)
         orders = {"scene": scene, "edit": edit, "folder": str(self._folder.path)}
         self._preview = Child("palpate.runtime.preview", orders, [], NUMBA_DISABLE_JIT="1")
-        self._over, self._taken = threading.Event(), False
+        self._over, self._taken, self._is_live = threading.Event(), False, is_live()
         self._teller = threading.Thread(target=self._tell_on, name="early-page", daemon=True)
 
     def listening(self) -> None:
@@ -69,8 +75,8 @@ class EarlyPage:
         requested: Callable[[Child, dict[str, Any]], None],
     ) -> None:
         """The session is there: from now on the page is its own."""
-        self._finish()
         self._taken, self.process.requested = True, requested
+        self._finish()
         with contextlib.suppress(OSError):  # it has ended: the session starts another
             socket.send_fds(self._rings, [b"."], [ring.fd for ring in rings])
         self.process.tell({"hello": hello, "meshes": meshes, "rings": True})
@@ -92,7 +98,8 @@ class EarlyPage:
             if self._teller.is_alive():
                 self._teller.join()
             self._preview.end(0.0)
-            self._say(self._remaining.look(), last=True)
+            if self._taken or self._is_live:
+                self._say(self._remaining.look(), last=True)
 
     def _tell_on(self) -> None:
         """How far the compiler is, again and again, and once how the scene begins."""
@@ -109,11 +116,12 @@ class EarlyPage:
                 self._say(left)
 
     def _say(self, left: Left, last: bool = False) -> None:
-        """On a terminal one line that changes; elsewhere the last."""
-        text = f"compiling for this machine, once: {left.done} of {left.of} functions"
-        text += f", {time.monotonic() - self._began:.0f} s" if last else f", about {left.seconds:.0f} s left"
-        if not os.environ.get("PALPATE_QUIET") and (last or (sys.stderr is not None and sys.stderr.isatty())):
-            complain(f"{text:<78}" if sys.stderr.isatty() else text, end="\n" if last else "\r")
+        """On a terminal a line that changes; elsewhere the last."""
+        if os.environ.get("PALPATE_QUIET") or not (last or self._is_live):
+            return
+        when = f"{time.monotonic() - self._began:.0f} s" if last else f"about {left.seconds:.0f} s left"
+        text = f"compiling for this machine, once: {left.done} of {left.of} functions, {when}"
+        complain(f"{text:<78}" if self._is_live else text, end="\n" if last else "\r")
 
 
 def page_first(stack: ExitStack, where: Where, scene: str, edit: str | None) -> EarlyPage | None:

@@ -185,7 +185,7 @@ def take(m, s, parts):
 @shared("void(intp)")
 def runge_kutta(address):
     """q_next, v_next of what is FLUNG one step on, v_next also in shift."""
-    m, w, _, _, _, s = load(address)
+    m, _, _, _, _, s = load(address)
     dt = s.dt
     parts = 1
     while parts <= MOST:
