@@ -17,31 +17,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import llvmlite.binding
-from numba.core import registry
 
 from palpate.jit import turns
-from palpate.jit.cache import FunctionCache, cache_dir
+from palpate.jit.cache import cache_dir
 from palpate.jit.decorators import DISABLED
-from palpate.jit.routines import SIGNATURE, Routine
+from palpate.jit.remaining import missing
 from palpate.jit.shared import CFunction, reached_by
 
 MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
-
-
-def is_cached(routine: Routine) -> bool:
-    """Whether a routine has been compiled for this machine, as its files are now."""
-    cache = FunctionCache.of(routine.function)
-    return isinstance(cache, FunctionCache) and cache.holds(SIGNATURE, registry.cpu_target.target_context)
 
 
 @contextmanager
 def compiled_ahead(module: str, name: str) -> Iterator[None]:
     """While inside, other processes compile the routine `name` of a module, if that has not been done before."""
     folder = None if DISABLED else cache_dir()
-    if folder is None or is_cached(getattr(importlib.import_module(module), name)):
+    if folder is None or not missing([getattr(importlib.import_module(module), name)]):
         yield
         return
-    n = min(_cores() - 1, MOST_WORKERS)
+    n = processes() - 1
     if turns.lock(folder, f"ahead of {name}") is False:  # another start has its processes at work already
         n = 0
     command = [sys.executable, "-m", __name__, module, name]
@@ -57,8 +50,10 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
         turns.unlock(folder, f"ahead of {name}")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def processes() -> int:
+    """How many compile at once in a first start, with the first."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, 1 + MOST_WORKERS)
 
 
 def _end_with_parent() -> None:

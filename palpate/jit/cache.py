@@ -211,9 +211,16 @@ class FunctionCache(caching.Cache):
         name = f"{self._base}.{hashlib.blake2b(which.encode(), digest_size=8).hexdigest()}.nbc"
         return name, f"{self._folder.name}/{name} {which} {code} {self._made_from}".encode()
 
+    def file(self, sig: Any, target_context: Any) -> Path:
+        """Where the code for these types is kept; an older source's may be there."""
+        return self._folder / self._file_and_identity(sig, target_context.codegen())[0]
+
     def holds(self, sig: Any, target_context: Any) -> bool:
         """Whether the code for these types is there, whole and of the source as it is now."""
-        return self._read(*self._file_and_identity(sig, target_context.codegen())) is not None
+        name, identity = self._file_and_identity(sig, target_context.codegen())
+        with contextlib.suppress(OSError):
+            return _content(self._folder / name, identity) is not None
+        return False
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
         name, identity = self._file_and_identity(sig, target_context.codegen())
@@ -226,9 +233,8 @@ class FunctionCache(caching.Cache):
     def _read(self, name: str, identity: bytes) -> Any:
         path = self._folder / name
         try:
-            data = memoryview(path.read_bytes())
-            if _digest(identity, data[DIGEST_BYTES:]) == data[:DIGEST_BYTES]:
-                return pickle.loads(data[DIGEST_BYTES:])  # noqa: S301  the folder is ours, the digest fits
+            if (content := _content(path, identity)) is not None:
+                return pickle.loads(content)  # noqa: S301  the folder is ours, the digest fits
         except FileNotFoundError:
             return None
         except Exception:  # noqa: S110  a disk that fails, or a class of somebody's package that is no longer there
@@ -249,6 +255,12 @@ class FunctionCache(caching.Cache):
 
 
 DIGEST_BYTES = 32
+
+
+def _content(path: Path, identity: bytes) -> memoryview | None:
+    """What is in a file of the cache; None: it is damaged, or was made for something else."""
+    data = memoryview(path.read_bytes())
+    return data[DIGEST_BYTES:] if _digest(identity, data[DIGEST_BYTES:]) == data[:DIGEST_BYTES] else None
 
 
 def _digest(identity: bytes, content: Any) -> bytes:

@@ -56,7 +56,7 @@ class Progress(event.Listener):
             self._say(done=False)
         elif not self.waited and not os.environ.get("PALPATE_QUIET"):
             text = f"waiting for another process that compiles {self.name}"
-            complain(f"{text:<71}" if _is_live() else text)  # over a longer line
+            complain(f"{text:<71}" if is_live() else text)  # over a longer line
         self.waited = True
 
     def _say(self, done: bool) -> None:
@@ -65,11 +65,11 @@ class Progress(event.Listener):
             self.listener(self.name, self.count, seconds, done)
         elif not os.environ.get("PALPATE_QUIET"):
             text = f"compiling {self.name} for this machine, once: {self.count} kernels, {seconds:.1f} s"
-            if done or _is_live():
+            if done or is_live():
                 complain(text, end="\n" if done else "\r")
 
 
-def _is_live() -> bool:
+def is_live() -> bool:
     """Whether stderr is a terminal, on which a line can be written over; it may be closed."""
     with suppress(ValueError, AttributeError):
         return sys.stderr.isatty()

@@ -5,9 +5,12 @@ The first line of stdin is one JSON object:
 the file descriptors being rings (servo/ring.py): frames to read, hands and events to write.  Port 0 picks a free one.
 Whoever has the "token" may come in, and on this machine programs of the same user; a host that others can reach needs
 one.  "cert" and "key" are the files of a certificate, for https; "meshes" files that runtime/meshes.py wrote.
+A page that is there before its session has "rings_fd" in their place, and no hello: a socket over which they come with
+a later line {"hello": {...}, "meshes": [...], "rings": true}.  Before it lines may say how the scene will begin,
+{"hello": {...}, "meshes": [...]}, and how far the compiler is, {"compiling": {...}}, again and again.
 When it listens it prints {"url": "http://127.0.0.1:8642/"}; if it cannot, {"error": "..."} and ends with 2.
 What a browser requests is printed as {"request": {"id": ..., ...}}; every further line of stdin is an answer,
-{"id": ..., ...}, or, without an id, something to tell all.  When stdin ends, the parent is gone, and so are we.
+{"id": ..., ...}.  When stdin ends, the parent is gone, and so are we.
 """
 
 from __future__ import annotations
@@ -61,9 +64,7 @@ def main() -> None:
         sys.exit(2)
 
 
-def application(
-    hub: Hub, door: Door, token: str = "", meshes: Sequence[str] = (), here: bool = True
-) -> web.Application:
+def application(hub: Hub, door: Door, token: str = "", here: bool = True) -> web.Application:
     """Index, its files, the meshes of the scene, and the socket."""
     index = STATIC / "index.html"
     if not index.is_file():
@@ -74,9 +75,9 @@ def application(
 
     async def mesh(request: web.Request) -> web.FileResponse:
         number = int(request.match_info["number"])
-        if number >= len(meshes):
+        if number >= len(hub.meshes):
             raise web.HTTPNotFound(text="There is no such mesh.\n")
-        return web.FileResponse(meshes[number], headers={"Content-Type": "application/octet-stream"})
+        return web.FileResponse(hub.meshes[number], headers={"Content-Type": "application/octet-stream"})
 
     app = web.Application(middlewares=[guard, door.known])
     app[TOKEN], app[HERE] = token, here
@@ -91,25 +92,40 @@ def application(
 def _settings(line: bytes) -> dict[str, Any]:
     try:
         settings = json.loads(line)
-        host, port, hello = settings["host"], settings["port"], settings["hello"]
-        fds = [settings[name] for name in ("frame_fd", "hand_fd", "event_fd")]
-        valid = isinstance(hello, dict) and all(isinstance(number, int) for number in (port, *fds))
+        host, port, early = settings["host"], settings["port"], "rings_fd" in settings
+        fds = [settings[name] for name in (("rings_fd",) if early else ("frame_fd", "hand_fd", "event_fd"))]
+        valid = all(isinstance(number, int) for number in (port, *fds)) and (early or _is_hello(settings["hello"]))
     except (ValueError, KeyError, TypeError) as problem:
         raise StartError(f"the first line of stdin is not the settings of a page: {problem!r}") from None
-    if not valid or not {"sizes", "bodies"} <= set(hello):
+    if not valid:
         raise StartError("the first line of stdin is not the settings of a page")
     if not settings.get("token") and not (is_loopback(str(host)) and users_are_told()):
         raise StartError(f"{host!r} can be reached by others: a page there needs a token")
     return dict(settings)
 
 
+def _is_hello(hello: object) -> bool:
+    return isinstance(hello, dict) and {"sizes", "bodies"} <= set(hello)
+
+
 def _hub(settings: dict[str, Any]) -> Hub:
-    hello = settings["hello"]
-    layout = Layout(FRAME, **hello["sizes"])
-    hello.setdefault("frame", layout.describe())
-    frames = _ring(settings["frame_fd"], "frame", FRAME, hello["sizes"])
-    hands, events = _ring(settings["hand_fd"], "hand", HAND), _ring(settings["event_fd"], "event", EVENT)
-    return Hub(hello, frames, hands, events, Asking().put)
+    hub = Hub(Asking().put)
+    if "rings_fd" not in settings:
+        _show(hub, settings, [settings[name] for name in ("frame_fd", "hand_fd", "event_fd")])
+    return hub
+
+
+def _show(hub: Hub, scene: dict[str, Any], fds: Sequence[int]) -> None:
+    """What is known of the scene from now on; fds: of its rings, none if it does not run yet."""
+    try:
+        hello = scene["hello"]
+        hello.setdefault("frame", Layout(FRAME, **hello["sizes"]).describe())
+        kinds: tuple[tuple[str, tuple[Field, ...], dict[str, int]], ...]
+        kinds = (("frame", FRAME, hello["sizes"]), ("hand", HAND, {}), ("event", EVENT, {}))
+        rings = [_ring(fd, *kind) for fd, kind in zip(fds, kinds, strict=False)]
+        hub.show(hello, rings, scene.get("meshes", []))
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise StartError(f"the hello of this scene is not right: {problem!r}") from None
 
 
 class Asking(queue.SimpleQueue[str]):
@@ -137,32 +153,29 @@ def _certificate(settings: dict[str, Any]) -> ssl.SSLContext | None:
     return context
 
 
-def _ring(fd: int, name: str, fields: tuple[Field, ...], sizes: dict[str, int] | None = None) -> Ring:
+def _ring(fd: int, name: str, fields: tuple[Field, ...], sizes: dict[str, int]) -> Ring:
     try:
         ring = Ring(fd)
     except (OSError, ValueError) as problem:
         raise StartError(f"the ring of {name}s cannot be opened: {problem}") from None
-    if ring.words != Layout(fields, **(sizes or {})).words:
+    if ring.words != Layout(fields, **sizes).words:
         raise StartError(f"the ring of {name}s has messages of another size than this version of palpate")
     return ring
 
 
 async def _serve(settings: dict[str, Any]) -> None:
-    try:
-        hub = _hub(settings)
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise StartError(f"the hello of this scene is not right: {problem!r}") from None
+    hub = _hub(settings)
     token, certificate = str(settings.get("token") or ""), _certificate(settings)
     door, complaints = Door(certificate), Complaints()
     logging.getLogger().addHandler(complaints)
     host, loop = settings["host"], asyncio.get_running_loop()
-    app = application(hub, door, token, settings.get("meshes", []), is_loopback(str(host)))
+    app = application(hub, door, token, is_loopback(str(host)))
     runner = web.AppRunner(app, access_log=None, keepalive_timeout=KEPT_S, lingering_time=0.0, max_headers=MOST_HEADERS)
     await runner.setup()
     assert runner.server is not None
     listening = await _listen(host, settings["port"])
     tasks = [loop.create_task(door.let_in(runner.server, each)) for each in listening]
-    threading.Thread(target=_hear_parent, args=(hub, loop), daemon=True).start()
+    threading.Thread(target=_hear_parent, args=(hub, loop, settings.get("rings_fd")), daemon=True).start()
     name = reachable(host)
     name = f"[{name}]" if ":" in name else name
     scheme, query = "https" if certificate else "http", f"?token={token}" if token else ""
@@ -192,16 +205,23 @@ async def _listen(host: str, port: int) -> list[socket.socket]:
     return listening
 
 
-def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
+def _hear_parent(hub: Hub, loop: asyncio.AbstractEventLoop, rings_fd: int | None) -> None:
     """Pass answers on, and end when the parent does: not before those who asked have been answered."""
     passing: set[Future[None]] = set()
+    rings = None if rings_fd is None else socket.socket(fileno=rings_fd)
     for line in sys.stdin.buffer:
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        passing = {each for each in passing if not each.done()}
-        passing.add(asyncio.run_coroutine_threadsafe(hub.answered(answer), loop))
+        if "hello" in answer:
+            fds = socket.recv_fds(rings, 1, 3)[1] if rings is not None and "rings" in answer else []
+            loop.call_soon_threadsafe(_show, hub, answer, fds)
+        elif "compiling" in answer:
+            loop.call_soon_threadsafe(hub.compiles, answer["compiling"])
+        elif "id" in answer:
+            passing = {each for each in passing if not each.done()}
+            passing.add(asyncio.run_coroutine_threadsafe(hub.answered(answer), loop))
     wait(passing, FAREWELL_S)
     os._exit(0)  # nothing here needs an orderly end: the rings belong to the parent
 

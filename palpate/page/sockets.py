@@ -17,7 +17,7 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aiohttp import WSMsgType, web
@@ -59,20 +59,17 @@ class Browser:
 class Hub:
     """All connected pages, the three rings between them and the servo, and `ask`, which passes a line to the session.
 
-    `ask` must not wait: frames would stop.
+    `ask` must not wait: frames would stop.  There are no rings until `show` brings them: the scene does not run yet.
     """
 
-    def __init__(
-        self,
-        hello: dict[str, Any],
-        frames: Ring,
-        hands: Ring,
-        events: Ring,
-        ask: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        self.hello = json.dumps({"type": "hello", **hello}, allow_nan=False)
-        self.frames, self.hands, self.events, self.ask = frames, hands, events, ask
-        self.touchable = frozenset(i for i, body in enumerate(hello["bodies"]) if i > 0 and body.get("touchable"))
+    def __init__(self, ask: Callable[[str], None] = lambda line: None) -> None:
+        self.ask = ask
+        self.hello, self.compiling = "", ""  # messages; empty: nothing is known, nothing is compiled
+        self.frames: Ring | None = None
+        self.hands: Ring | None = None
+        self.events: Ring | None = None
+        self.meshes: Sequence[str] = ()  # files
+        self.touchable: frozenset[int] = frozenset()
         self.holder: Browser | None = None
         self.asking: Browser | None = None  # who asked the holder for the hands
         self.held: set[int] = set()  # hands that the holder uses
@@ -84,6 +81,19 @@ class Hub:
         self._long: set[int] = set()  # our numbers of long requests that were not answered yet
         self._requests: dict[int, tuple[Browser, int]] = {}  # our number -> whose, and their number
         self._count = 0
+
+    def show(self, hello: dict[str, Any], rings: Sequence[Ring], meshes: Sequence[str] = ()) -> None:
+        """The scene as it is known now, to all pages; rings (frames, hands, events): it runs."""
+        self.hello = json.dumps({"type": "hello", **hello}, allow_nan=False)
+        self.meshes = meshes
+        if rings:
+            self.touchable = frozenset(i for i, body in enumerate(hello["bodies"]) if i > 0 and body.get("touchable"))
+            self.frames, self.hands, self.events = rings
+            self.compiling = ""
+
+    def compiles(self, left: dict[str, Any]) -> None:
+        """How far the compiler is, to all pages."""
+        self.compiling = json.dumps({"type": "compiling", **left})
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """The handler of /ws: until the browser goes."""
@@ -144,7 +154,7 @@ class Hub:
     def _take(self, browser: Browser, text: str, message: messages.Message | None, arrived_ns: int) -> None:
         if message is None:
             browser.dropped += 1
-        elif message.kind == "event":
+        elif message.kind == "event" and self.events is not None:
             self.events.write(message.words)
         elif message.kind == "request" and message.request is not None:
             self._pass_on(browser, message.request, message.refusal, text, arrived_ns)
@@ -156,7 +166,7 @@ class Hub:
         elif message.kind == "give":
             if self.asking is not None:
                 self.let_go(browser)
-        elif message.hand is not None and self.has_hands() in (None, browser):
+        elif message.hand is not None and self.hands is not None and self.has_hands() in (None, browser):
             self.holder, self.until = browser, time.monotonic() + SILENCE_S
             self.held.add(message.hand)
             self.hands.write(message.words)
@@ -173,7 +183,8 @@ class Hub:
             return
         for k in range(HANDS) if hand is None else (hand,):
             self.held.discard(k)
-            self.hands.write(messages.released(k))
+            if self.hands is not None:
+                self.hands.write(messages.released(k))
         if not self.held:
             self.holder, self.asking, self.until = self.asking, None, time.monotonic() + GIVEN_S
 
@@ -206,12 +217,7 @@ class Hub:
         self.ask(messages.passed_on(text, hands=self.has_hands() in (None, browser), id=self._count))
 
     async def answered(self, answer: dict[str, Any]) -> None:
-        """The session's answer, to whom it is for; without a number, to all who read what they are told."""
-        if "id" not in answer:
-            text = json.dumps({"type": "told", **answer})
-            reading = [browser for browser in self.browsers if browser.unread <= MOST_UNREAD_BYTES]
-            await asyncio.gather(*(self._tell(browser, text) for browser in reading))
-            return
+        """The session's answer, to whom it is for."""
         self._long.discard(answer["id"])
         asked = self._requests.pop(answer["id"], None)
         if asked is not None:
@@ -239,13 +245,20 @@ class Hub:
         }  # fmt: skip
 
     async def _send(self, browser: Browser) -> None:
-        """Hello, then status, refusals and frames until cancelled."""
+        """Hello, when there is a new one; how far the compiler is; status, refusals and frames until cancelled."""
         ws = browser.socket
+        hello = compiling = ""
         shown, due = 0, time.monotonic()
         try:
-            await ws.send_str(self.hello)
             while browser.transport is not None and not ws.closed:
                 if browser.unread == 0:
+                    if hello != self.hello:
+                        hello, shown = self.hello, 0
+                        await ws.send_str(hello)
+                    if compiling != self.compiling:
+                        compiling = self.compiling
+                        if compiling:
+                            await ws.send_str(compiling)
                     status = self._status(browser)
                     if status != browser.told:
                         browser.told = status
@@ -254,7 +267,7 @@ class Hub:
                         number = next(iter(browser.refused))
                         refusal = {"id": number, "ok": False, "error": browser.refused.pop(number)}
                         await ws.send_str(json.dumps({"type": "answer", **refusal}))
-                    newest = self.frames.newest() if self.frames.head != shown else None
+                    newest = self.frames.newest() if self.frames is not None and self.frames.head != shown else None
                     if newest is not None:
                         shown = newest[0]
                         await ws.send_bytes(newest[1].astype("<i8", copy=False).tobytes())

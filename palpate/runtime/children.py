@@ -38,10 +38,11 @@ class Child:
         orders: dict[str, Any],
         fds: Sequence[int],
         requested: Callable[[Child, dict[str, Any]], None] | None = None,
+        **environment: str,
     ) -> None:
         if fds and os.name == "nt":
             raise ChildError(f"{module}: Windows does not hand shared memory on to it; run without page and recording")
-        self.module, self._requested = module, requested
+        self.module, self.requested = module, requested
         self._stdin = threading.Lock()  # several threads tell it things, and one closes it
         self.process = subprocess.Popen(
             [sys.executable, "-m", module],
@@ -50,6 +51,7 @@ class Child:
             encoding="utf-8",
             errors="replace",
             pass_fds=tuple(fds),
+            env=os.environ | environment,
             process_group=0,  # a terminal's Ctrl-C, or its end, is for this process, which tells its children in time
         )
         self.answers: queue.Queue[dict[str, Any]] = queue.Queue()
@@ -72,8 +74,8 @@ class Child:
             said = json.loads(line)
         except (ValueError, RecursionError):  # something else that was printed
             return
-        if isinstance(said, dict) and "request" in said and self._requested is not None:
-            self._requested(self, said["request"])
+        if isinstance(said, dict) and "request" in said and self.requested is not None:
+            self.requested(self, said["request"])
         elif isinstance(said, dict):
             self.answers.put(said)
 

@@ -18,8 +18,10 @@ from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.jit.ahead import compiled_ahead
 from palpate.runtime.children import Child
+from palpate.runtime.early_page import page_first
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import Folder, sweep
+from palpate.runtime.paging import Where
 from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.tls import make_certificate
 from palpate.runtime.users import address_to_open
@@ -59,22 +61,31 @@ def touch(
     from palpate.runtime.world_session import WorldSession
 
     say, certificate = unfailing(say), make_certificate(host) if tls else None
+    where = Where(host, port, certificate, secrets.token_urlsafe(16))  # open pages come back to the next scene
     with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
+        scene_of(scene)  # an unknown name is said before anything is started
         compiling = stack.enter_context(ExitStack())  # until the first session runs
+        early = page_first(compiling, where, scene, edit)
+        if early is not None:
+            early.listening()  # which takes longer beside those that compile
+            where = early.where
+            _show(early.url, browser, say)
         compiling.enter_context(compiled_ahead("palpate.runtime.tick", "tick_world"))
-        built: Scene | None = with_loose(_edited(scene_of(scene)(), edit))
-        first, token = True, ""
+        built: Scene | None = build(scene, edit)
+        first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = WorldSession(built, reaching, page=True, record=record if first else None, host=host, port=port,
-                              say=say, certificate=certificate, token=token, may_leave=True)  # fmt: skip
+            session = WorldSession(built, reaching, page=True, record=record if first else None, host=host,
+                                   port=where.port, say=say, certificate=certificate, token=where.token,
+                                   early=early if first else None, may_leave=True)  # fmt: skip
             with session:
                 compiling.close()
                 assert session.page is not None
-                port, token = session.page.port, session.page.token  # open pages come back to the next scene
-                if first:
+                where = session.page.where
+                if first and early is None:
                     _show(session.url, browser, say)
+                if first:
                     how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
                     say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
                 ending.wait(session.leaving)
@@ -85,6 +96,11 @@ def touch(
             if built is not None and not ending.over:
                 say(f"now the scene {built.name!r}{', which is not recorded' if record else ''}")
     return 0
+
+
+def build(scene: str, edit: str | None) -> Scene:
+    """The scene of a name or file as a session runs it."""
+    return with_loose(_edited(scene_of(scene)(), edit))
 
 
 def _edited(scene: Scene, mode: str | None) -> Scene:

@@ -33,6 +33,7 @@ from palpate.servo.simulation import Simulation
 
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import DeviceReport
+    from palpate.runtime.early_page import EarlyPage
     from palpate.runtime.paging import Paging
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
@@ -46,6 +47,7 @@ class Options:
     page, host, port, certificate, token   a page, and where: its token is in `url`, and whoever started it needs none
                  on this machine; files of a certificate and its key: it comes by https; a token that is given lets
                  another session's pages find this one
+    early        a page that is there already, which the session takes over
     record       every frame into this file
     playing      from the start on;  fifo: ask for real-time scheduling;  say: what there is to say goes there
     may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
@@ -57,6 +59,7 @@ class Options:
     port: int = 8642
     certificate: tuple[Path, Path] | None = None
     token: str = ""
+    early: EarlyPage | None = None
     playing: bool = True
     fifo: bool = True
     say: Say = lambda text: None
@@ -159,9 +162,10 @@ class Session:
         sweep()
         options = self.options
         if options.page:
-            from palpate.runtime.paging import Paging
+            from palpate.runtime.paging import Paging, Where
 
-            self.page = Paging(self, options.host, options.port, options.certificate, options.token)
+            where = Where(options.host, options.port, options.certificate, options.token)
+            self.page = Paging(self, where, options.early)
             self.page.start()  # which takes its process a while
         self.simulation.warm()
         self._begin(real_time=True)

@@ -66,12 +66,13 @@ def weigh(m, s, x, dt):
     return any_held
 
 
-@kernel
-def leave_stiff(m, w, s, dt):
+@shared("void(intp, float64)")
+def leave_stiff(address, dt):
     """Trees that are too stiff go another way; w as `articulated` left it with explicit springs.
 
     The largest eigenvalue of H^-1 K by power iteration, in the norm x . K x, in which it is approached from below.
     """
+    m, w, _, _, _, s = load(address)
     for k in range(m.axis_v.shape[0]):
         s.v_begin[m.axis_v[k]] = 1.0 + 0.1 * (k % 7) if k % 2 else -1.0 - 0.1 * (k % 5)
     for _ in range(POWERS):
@@ -112,20 +113,29 @@ def choose_parts(m, s, dt):
             s.off[i] /= 64.0  # it goes with the third power of the step
 
 
-@kernel
-def one_step(m, w, s, dt, first):
+@shared("void(intp)")
+def accelerate(address):
+    """mean, q_rate: how velocities shift and coordinates q_stage change.  Of its own: inlined, it is unrolled."""
+    m, w, _, _, _, s = load(address)
+    kinematics(m, s.q_stage, s.shift, w)
+    joint_torques(m, s, s.q_stage, s.shift, 0.0)
+    articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.mean)
+    rates(m, s.q_stage, s.shift, s.q_rate)
+
+
+@shared("void(intp, float64, int64)")
+def one_step(address, dt, first):
     """From q_from, v_from a step on, in place; the first looks how rough it is."""
+    m, w, _, _, _, s = load(address)
     for n in range(m.nq):
         s.q_stage[n], s.q_sum[n] = s.q_from[n], s.q_from[n]
     for j in range(m.nv):
         s.shift[j], s.v_sum[j] = s.v_from[j], s.v_from[j]  # shift: velocities of the stage; mean: its accelerations
     for stage in range(4):
-        kinematics(m, s.q_stage, s.shift, w)
-        joint_torques(m, s, s.q_stage, s.shift, 0.0)
-        articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.mean)
+        accelerate(address)
         if first:
             if stage == 0:
-                leave_stiff(m, w, s, dt)
+                leave_stiff(address, dt)
             elif stage == 1:
                 for j in range(m.nv):
                     s.v_begin[j] = s.mean[j]
@@ -135,7 +145,6 @@ def one_step(m, w, s, dt, first):
         ahead = dt if stage == 2 else 0.5 * dt
         if s.keeps_ledger:
             count_works(m, w, s, weight)
-        rates(m, s.q_stage, s.shift, s.q_rate)
         for n in range(m.nq):
             s.q_sum[n] += weight * s.q_rate[n]
             s.q_stage[n] = s.q_from[n] + ahead * s.q_rate[n]
@@ -176,7 +185,7 @@ def take(m, s, parts):
 @shared("void(intp)")
 def runge_kutta(address):
     """q_next, v_next of what is FLUNG one step on, v_next also in shift."""
-    m, w, _, _, _, s = load(address)
+    m, _, _, _, _, s = load(address)
     dt = s.dt
     parts = 1
     while parts <= MOST:
@@ -190,7 +199,7 @@ def runge_kutta(address):
             for j in range(m.nv):
                 s.v_from[j], s.worked[j] = s.v[j], 0.0
             for _ in range(parts):
-                one_step(m, w, s, dt / parts, parts == 1)
+                one_step(address, dt / parts, parts == 1)
             take(m, s, parts)
         parts *= 4
     for j in range(m.nv):

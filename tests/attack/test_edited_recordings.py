@@ -154,7 +154,8 @@ def played(path, scene):
                                  for n in (layout.words, Layout(HAND).words, Layout(EVENT).words))  # fmt: skip
         player = Player(back, frames, events, clock=lambda: 0.0)
         player.advance(1.0)
-        hub = Hub(back.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}, frames, hands, events)
+        hub = Hub()
+        hub.show(back.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}, (frames, hands, events))
         assert json.loads(hub.hello)["mode"] == "replay"
         assert Layout(FRAME, **json.loads(hub.hello)["sizes"]).words == layout.words
         assert isinstance(back.hello["scene"], str)

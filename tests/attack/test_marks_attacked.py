@@ -245,7 +245,7 @@ def test_whatever_one_mark_of_an_old_file_holds_nothing_else_is_lost(name, text,
         assert len(back.notes) == (name not in ("NaN", "large", "NUL") or "letter" in text)  # said once
         hello = json.dumps(back.replay_hello(), allow_nan=False)
         assert len(hello) < 100_000
-        Hub(json.loads(hello), None, None, None)
+        Hub().show(json.loads(hello), ())
         assert len(json.loads(hello)["marks"]) == 3
     assert export(path, tmp_path / "a.csv", "marks") == 3
     csv.field_size_limit(sys.maxsize)

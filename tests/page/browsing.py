@@ -23,7 +23,7 @@ import aiohttp
 import matplotlib.image
 import numpy as np
 from aiohttp import WSMsgType
-from clients import Client
+from clients import Client, greeted
 from waiting import WAIT_S
 from waiting import until as wait
 
@@ -51,7 +51,7 @@ def chromium_path() -> str | None:
 class Tab:
     """One open page: what is in it, and what it complained about."""
 
-    def __init__(self, context: Any, url: str, pictures: Path) -> None:
+    def __init__(self, context: Any, url: str, pictures: Path, until: str = "connected()") -> None:
         assert url, "the page did not start"
         self.context, self.page, self.pictures = context, context.new_page(), pictures
         self.page.set_default_timeout(1000 * WAIT_S)
@@ -61,7 +61,7 @@ class Tab:
         self.page.on("requestfailed", lambda request: self.complaints.append(f"{request.url}: {request.failure}"))
         self.page.on("response", lambda a: a.status >= 400 and self.complaints.append(f"{a.url}: {a.status}"))
         self.page.goto(url)
-        self.until("connected()")
+        self.until(until)
 
     def ask(self, what: str) -> Any:
         return self.page.evaluate(f"window.__palpate && window.__palpate.{what}")
@@ -236,7 +236,7 @@ class Watcher:
         while not self._over:
             try:
                 async with aiohttp.ClientSession() as session, session.ws_connect(where, max_msg_size=0) as ws:
-                    await self._hear(Client(ws, await ws.receive_json()))
+                    await self._hear(await greeted(ws))
             except (aiohttp.ClientError, OSError, TypeError):  # it is gone, or on its way to another scene
                 await asyncio.sleep(0.1)
 

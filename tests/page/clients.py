@@ -65,7 +65,14 @@ async def connected(url: str, trust: ssl.SSLContext | None = None, **headers: st
         aiohttp.ClientSession() as session,
         session.ws_connect(where, headers=headers, ssl=trust or True) as ws,
     ):
-        yield Client(ws, await ws.receive_json())
+        yield await greeted(ws)
+
+
+async def greeted(ws: aiohttp.ClientWebSocketResponse) -> Client:
+    """A client that has heard its hello, of a scene that runs: kernels may have to be compiled first."""
+    while (said := await ws.receive_json())["type"] != "hello" or said["mode"] == "compiling":
+        pass
+    return Client(ws, said)
 
 
 def client(page: Page, **headers: str) -> Any:

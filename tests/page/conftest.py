@@ -65,11 +65,11 @@ def chromium(built: None) -> Iterator[Any]:
 def _opener(chromium: Any, pictures: Path) -> Iterator[Open]:
     tabs: list[Tab] = []
 
-    def make(url: str, script: str = "", **options: Any) -> Tab:
+    def make(url: str, script: str = "", until: str = "connected()", **options: Any) -> Tab:
         context = chromium.new_context(**{**WINDOW, **options})
         if script:
             context.add_init_script(script)
-        tabs.append(Tab(context, url, pictures))
+        tabs.append(Tab(context, url, pictures, until))
         return tabs[-1]
 
     yield make

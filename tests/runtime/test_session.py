@@ -168,7 +168,7 @@ def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
 @needs_page
 def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_started_again(scene):
     with WorldSession(scene, page=True, host="0.0.0.0", port=0) as session:
-        url, first, token = session.url, session.page.process, session.page.token
+        url, first, token = session.url, session.page.process, session.page.where.token
         assert len(token) >= 20
         assert url.endswith(f"/?token={token}")
         first.process.kill()
@@ -176,7 +176,7 @@ def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_st
         until(lambda: session.page.alive)
         assert session.url == url
     with WorldSession(scene, page=True, host="0.0.0.0", port=0) as session:
-        assert session.page.token != token  # another session's is another
+        assert session.page.where.token != token  # another session's is another
 
 
 @needs_page

@@ -1,7 +1,7 @@
 // The page's end of the socket (socket.ts, in a worker): what comes in goes to the store.
 
 import { Layout } from "./decode";
-import type { Answer, ClientMessage, EventKind, Hello, Status, Told } from "./protocol";
+import type { Answer, ClientMessage, Compiling, EventKind, Hello, Status } from "./protocol";
 import type { Arrived, News, Order } from "./socket";
 import type { Store } from "./state";
 
@@ -56,9 +56,14 @@ export class Connection {
     else this.lose();
   }
 
-  private understand(said: Hello | Status | Answer | Told): void {
+  private understand(said: Hello | Status | Answer | Compiling): void {
     if (said.type === "answer") return this.answer(said);
-    if (said.type === "told") return;
+    if (said.type === "compiling") {
+      if (this.store.get("hello")?.mode !== "compiling") this.store.set("hello", null); // of another session
+      this.store.set("compiling", said);
+      this.store.set("connection", "open");
+      return;
+    }
     if (said.type === "status") {
       this.store.set("taken", said.taken);
       this.store.set("status", said);
@@ -69,6 +74,7 @@ export class Connection {
     if (this.layout) {
       this.store.set("frame", null);
       this.store.set("loading", "");
+      if (said.mode !== "compiling") this.store.set("compiling", null);
       this.store.set("hello", said);
     }
     this.store.set("connection", this.layout ? "open" : "other-version");
@@ -102,6 +108,7 @@ export class Connection {
     this.waiting.clear();
     this.store.set("taken", false);
     this.store.set("status", null);
+    this.store.set("compiling", null);
     if (this.store.get("connection") !== "other-version") this.store.set("connection", "lost");
   }
 }

@@ -6,6 +6,7 @@ import { el } from "./dom";
 import type { Frame } from "./frame.gen";
 import { Hand } from "./hand";
 import { KeyboardHand } from "./keyboard";
+import { CompilingCard } from "./panels/compiling";
 import { Controls } from "./panels/controls";
 import { Edit } from "./panels/edit";
 import { Experiments } from "./panels/experiments";
@@ -78,6 +79,7 @@ function start(app: HTMLElement): void {
   const edit = new Edit(store, connection, keys, freePlace, (plan, motion) => view?.showPaths(plan, motion));
   const side = el("div", { class: "side" }, edit.root, controls.root);
   const dialogs = [scenes, experiments, help].map(({ root }) => root.element);
+  notices.root.prepend(new CompilingCard(store, [side, plots.root, transport.root]).root);
   app.append(stage, header.root, side, plots.root, notices.root, transport.root, ...dialogs);
 
   const folding = new Folding(app, NARROW, (panels) => {

@@ -79,7 +79,7 @@ export interface DescribedField {
 export interface Hello {
   type: "hello";
   palpate: string;
-  mode: "live" | "replay";
+  mode: "live" | "replay" | "compiling"; // compiling: as it will begin; it does not run yet
   scene: string;
   title: string;
   rate_hz: number;
@@ -119,7 +119,7 @@ export interface Status {
   pages: number;
 }
 
-/** The session's answer to a request, or, without an id, something told to all pages. */
+/** The session's answer to a request. */
 export interface Answer {
   type: "answer";
   id: number;
@@ -128,9 +128,14 @@ export interface Answer {
   [more: string]: unknown;
 }
 
-export interface Told {
-  type: "told";
-  [more: string]: unknown;
+/** How far the compiler is, before the scene runs. */
+export interface Compiling {
+  type: "compiling";
+  what: string; // the function that it is at
+  done: number; // functions
+  of: number;
+  seconds: number; // about how long it still takes
+  elapsed: number; // [s]
 }
 
 export type EventKind = (typeof EVENT_KINDS)[number];

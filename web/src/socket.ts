@@ -1,7 +1,7 @@
 // The one socket. It lives in a worker: there a busy page cannot keep it from telling the servo that the hands still
 // hold, and a page that is slow to draw gets the newest frame, never a queue of old ones.
 
-import type { Answer, ClientMessage, Hello, Status, Told } from "./protocol";
+import type { Answer, ClientMessage, Compiling, Hello, Status } from "./protocol";
 
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 2000;
@@ -12,7 +12,7 @@ export const FROZEN_MS = 500; // a page that has not stirred for so long is not 
 export type Order = { do: "open"; url: string } | { do: "send"; message: ClientMessage } | { do: "stir" } | { do: "next" };
 
 /** Worker to page. After a frame the page asks for the "next". */
-export type News = { lost: true } | { said: Hello | Status | Answer | Told } | Arrived;
+export type News = { lost: true } | { said: Hello | Status | Answer | Compiling } | Arrived;
 
 /** A frame and when it came, by the clock of the system [ms]. */
 export interface Arrived {
@@ -69,7 +69,7 @@ export class Socket {
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
       this.tries = 0;
-      if (typeof event.data === "string") this.post({ said: JSON.parse(event.data) as Hello | Status | Answer | Told });
+      if (typeof event.data === "string") this.post({ said: JSON.parse(event.data) as Hello | Status | Answer | Compiling });
       else this.show({ frame: event.data, at: this.now() });
     };
     socket.onclose = () => {

@@ -1,7 +1,7 @@
 // What the page knows, in one place. Views read it and are told what changed; they do not talk to each other.
 
 import type { Frame } from "./frame.gen";
-import type { Hello, Status } from "./protocol";
+import type { Compiling, Hello, Status } from "./protocol";
 
 export type Connection = "connecting" | "open" | "lost" | "other-version";
 
@@ -9,6 +9,7 @@ export interface State {
   connection: Connection;
   hello: Hello | null;
   frame: Frame | null;
+  compiling: Compiling | null; // how far the compiler is; null: the scene runs, or nobody knows
   arrived: number; // when the frame came, as performance.now() counts [ms]
   hovered: number; // body under the pointer, 0: none
   chosen: number; // body that the keyboard is at, 0: none
@@ -32,7 +33,7 @@ type Listener<K extends keyof State> = (value: State[K]) => void;
 
 export class Store {
   private readonly state: State = {
-    connection: "connecting", hello: null, frame: null, arrived: 0, hovered: 0, chosen: 0, held: 0, taken: false, status: null,
+    connection: "connecting", hello: null, frame: null, compiling: null, arrived: 0, hovered: 0, chosen: 0, held: 0, taken: false, status: null,
     loading: "", touch: USUAL_TOUCH,
   };
   private readonly listeners: { [K in keyof State]?: Listener<K>[] } = {};

@@ -164,9 +164,10 @@ export class SceneView {
     this.find.bodies = this.bodies = new Bodies(hello, this.screen.quality, () => this.loaded());
     this.tween = new PoseTween(hello.sizes.n_bodies);
     this.scene.add(this.bodies.root);
-    this.told = false;
+    this.told = hello.mode === "compiling"; // it stands there until it runs
     this.dim();
     this.rememberBegin(hello);
+    if (this.told) this.fit();
     this.fitted = known;
   }
 

@@ -1,0 +1,136 @@
+"""What is left to compile before entries can run: which functions, how many, and about how long it will take.
+
+One estimate, for the terminal and for the page.  A function is done when this process has it, or when its file has come
+into the cache: then another process made it (ahead.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from numba.core import registry, sigutils, typing
+
+from palpate.jit.cache import FunctionCache
+from palpate.jit.decorators import Entry, entries
+from palpate.jit.routines import Routine, routines
+from palpate.jit.shared import CFunction, Shared, reached_by
+
+# What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
+# faster or slower by some factor, which is found out on the way.
+SECONDS = {
+    "runtime.tick_world": 20.0, "control.guide": 6.0, "contact.solve": 5.0, "world.fly": 4.4, "world.prepare_rows": 3.7,
+    "dynamics.inverse_kinematics_entry": 3.4, "contact.admm": 2.6, "contact.analyse": 2.5, "world.put_rows": 2.5,
+    "contact.newton": 2.1, "collision.detect": 1.9, "collision.epa": 1.8, "collision.corners": 1.7,
+    "world.end_step": 1.7, "world.blows": 1.5, "contact.factor": 1.5,
+}  # fmt: skip
+USUAL_S = 0.5  # of the others
+SURE_S = 3.0  # of parts that were compiled, after which their times count more than SECONDS
+
+
+class Part(Protocol):
+    """Something to compile: its name, about how long it takes [s], and whether it is done."""
+
+    name: str
+    seconds: float
+
+    @property
+    def done(self) -> bool: ...
+
+
+Compiled = Shared | Routine | Entry
+
+
+class Function:
+    """A shared function, a routine or an entry, as a Part."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled, context = compiled, registry.cpu_target.target_context
+        python, signature = _python(compiled), getattr(compiled, "declared", None)
+        if isinstance(compiled, CFunction):
+            args, returns = sigutils.normalize_signature(compiled.signature)
+            signature = typing.signature(returns, *args)
+        self.name = f"{python.__module__.removeprefix('palpate.').partition('.')[0]}.{python.__name__}"
+        self.seconds = SECONDS.get(self.name, USUAL_S)
+        cache = FunctionCache.of(python)
+        self._file = cache.file(signature, context) if isinstance(cache, FunctionCache) else None
+        self.was_cached = self._file is not None and cache.holds(signature, context)
+        self._before = self._written()
+
+    def _written(self) -> int:
+        """When its file was [ns]; 0: there is none."""
+        try:
+            return self._file.stat().st_mtime_ns if self._file else 0
+        except OSError:
+            return 0
+
+    @property
+    def done(self) -> bool:
+        compiled = self._compiled
+        if isinstance(compiled, Entry):
+            here = bool(compiled.overloads)
+        else:
+            here = compiled.callback is not None if isinstance(compiled, Shared) else compiled.is_compiled
+        return here or self._written() not in (0, self._before)  # before: of an older source
+
+
+def _python(compiled: Compiled) -> Callable[..., Any]:
+    function: Callable[..., Any] = compiled.py_func if isinstance(compiled, Entry) else compiled.function
+    return function
+
+
+def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
+    """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
+    wanted: list[Compiled] = []
+    for each in needed:
+        wanted += [*reached_by(_python(each)), each]
+    found = map(Function, {id(each): each for each in wanted}.values())
+    return [each for each in found if not each.was_cached]
+
+
+class Left(NamedTuple):
+    """How far the compiler is: what it is at, how many are done, of how many, and for how long it will go on [s]."""
+
+    what: str
+    done: int
+    of: int
+    seconds: float
+
+
+class Remaining:
+    """How much of some parts is left, on which so many processes work: one from the first to the last, others ahead.
+
+    How slow this machine is, is measured by the first, and what the others have done in part is not known: so the end
+    is expected when all of them would have done all of it, at that speed, and not before what nobody can have begun.
+    """
+
+    def __init__(self, parts: Sequence[Part], processes: int = 1, clock: Callable[[], float] = time.monotonic) -> None:
+        self.parts, self._processes, self._clock = list(parts), processes, clock
+        self._began = self._since = clock()
+        self._at: Part | None = None  # what the first process compiles, since then
+        self._took = self._measured = SURE_S  # what it took for parts of so many seconds
+
+    def heard(self, entry: str, *_: object) -> None:
+        """A `compile_listener`: an entry that nobody foresaw is being compiled."""
+        known = {part.name for part in self.parts}
+        if not any(name.endswith(f".{entry}") for name in known):
+            doors: list[Any] = [*entries, *routines]
+            more = missing(each for each in doors if each.__name__ == entry)
+            self.parts = [part for part in more if part.name not in known] + self.parts  # it comes before the others
+
+    def look(self) -> Left:
+        """As it is now."""
+        parts, now = self.parts, self._clock()
+        left = [part for part in parts if not part.done]
+        at = left[0] if left else None
+        if at is not self._at:
+            if self._at is not None and self._at.done:
+                self._took += now - self._since
+                self._measured += self._at.seconds
+            self._at, self._since = at, now
+        slowness = self._took / self._measured / self._processes
+        untouched = sorted(part.seconds for part in left)[: -self._processes]
+        end = slowness * sum(part.seconds for part in parts) - (now - self._began)
+        seconds = max(end, slowness * sum(untouched), 1.0) if left else 0.0
+        return Left(at.name if at else "", len(parts) - len(left), len(parts), seconds)
