@@ -24,6 +24,7 @@ from palpate import jit
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("heeded_signals"),
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
     pytest.mark.skipif(not STATIC.exists(), reason="the page is not built: make page"),
 ]
