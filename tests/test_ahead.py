@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from waiting import WAIT_S
 
 from palpate import jit
 
@@ -82,5 +83,5 @@ def test_a_first_start_with_a_second_process_computes_the_same(folder):
 
 
 def test_the_second_process_ends_with_the_first(folder):
-    ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door", "0", "1"], folder, input="", timeout=60)
+    ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door", "0", "1"], folder, input="", timeout=WAIT_S)
     assert ended.returncode == 0

@@ -229,8 +229,8 @@ def test_a_wrist_faster_than_its_limit_lets_go_and_comes_back():
 
 @in_session
 @pytest.mark.parametrize("mode", ["pull", "tool"])
-@pytest.mark.parametrize("strength_N", [20.0, 60.0, 200.0])
-@pytest.mark.parametrize("mass", [0.02, 0.2, 1.0])
+@pytest.mark.parametrize("strength_N", [20.0, pytest.param(60.0, marks=pytest.mark.slow), 200.0])
+@pytest.mark.parametrize("mass", [0.02, *(pytest.param(x, marks=pytest.mark.slow) for x in (0.2, 1.0))])
 def test_turning_there_and_back_makes_no_energy(mode, strength_N, mass):
     """What the hand gave in turning and moving, and what the box got of it: never more than it gave.
 

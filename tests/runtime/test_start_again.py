@@ -23,7 +23,7 @@ from palpate.scenes.scene import Scene
 from palpate.scenes.spinning import spinning_top, tippe_top
 from palpate.servo.ring import Follower
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")]
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 DT = 1e-3
 EVERYTHING = ("q", "v", "tau", "plan_q", "pose", "hand_force", "contact_force", "energy", "time_s", "tick", "contacts")
 
@@ -260,7 +260,7 @@ def things(seed: int) -> pp.World:
 
 
 @pytest.mark.parametrize("parked", [False, True])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_body_is_placed_alike_by_a_world_a_session_and_a_page_and_refused_alike(seed, parked):
     rng = np.random.default_rng(100 + seed)
     for body in things(seed).model.body_names[1:]:

@@ -13,6 +13,7 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 from fake_dhd import FakeDevice, FakeDHD
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate.haptics.devices import force_dimension, library
@@ -331,7 +332,7 @@ def test_closing_under_a_running_tick_calls_the_vendor_no_more(opened, eventuall
     ticking.start()
     eventually(lambda: count[0] > 20)
     device.close()
-    ticking.join(20.0)
+    ticking.join(WAIT_S)
     assert not ticking.is_alive()
     assert lib.names()[-1] == CLOSE
 
@@ -352,7 +353,7 @@ def test_closing_while_another_thread_reads_ends_its_reading_with_one_clear_line
     thread.start()
     eventually(lambda: reading[0] > 20)
     device.close()
-    thread.join(20.0)
+    thread.join(WAIT_S)
     assert ended == ["the device 'omega.3' is not open"]
     assert lib.names()[-1] == CLOSE
 

@@ -15,6 +15,7 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 from fake_hd import FakeHD, FakeStylus
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate.haptics.devices import library, openhaptics
@@ -392,7 +393,7 @@ def test_no_reading_is_torn(opened):
     reader = threading.Thread(target=copy_many, args=(address, count, counts))
     reader.start()
     publish_many(address, count)
-    reader.join(60.0)
+    reader.join(WAIT_S)
     assert not reader.is_alive()
     assert counts[0] > 0
     assert counts[1] == 0
