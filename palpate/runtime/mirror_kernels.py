@@ -31,7 +31,7 @@ from palpate.haptics.reach_tables import (
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
-from palpate.link.estimate import NOTED, Estimate, estimate, forget_states, note_state
+from palpate.link.estimate import Estimate, estimate, forget_states, note_state
 from palpate.link.impair import Queue, next_due_ns, put, take
 from palpate.link.sockets import receive, send, wait_readable
 from palpate.link.wire import (
@@ -93,7 +93,7 @@ class Mirror(Struct):
     dropped: int  # packets
     logged: int  # exchanges
     backlog: int  # most packets that ever came in one tick
-    handle: Ints1  # of the socket
+    handle: int  # of the socket
     key: Ints1  # (2,)
     lengths: Ints1  # of the packets that are taken
     lengths_out: Ints1  # of those that are sent
@@ -352,7 +352,7 @@ def show_mirror(m, w, s, o, x, e, new, now):
         if was_silent and not silent:
             load_head(s.devices[k])[0].engage = 1
     show_hands(m, w, s, o, x)
-    known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
+    known = e.noted > 0  # before the first state nothing is where it seems to be
     devices(s, now, CUT if silent else FEELING if known and s.state == RUNNING else RESTING)
     publish(m, w, s, o, now)
 

@@ -287,7 +287,7 @@ def test_a_device_in_a_mailbox_is_called_by_its_own_thread_only_also_when_the_lo
 def test_a_force_that_cannot_be_sent_is_a_lost_device(odd_session, odd):
     odd.odd.answer = LOST
     until(lambda: odd_session.reaching[0].fault == "the device was lost")
-    until(lambda: not odd.odd.sent.any())
+    until(lambda: not any(odd.odd.sent))
     odd.odd.answer = OK
     odd_session.reset()
     odd.move(-0.001)
