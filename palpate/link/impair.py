@@ -130,7 +130,7 @@ def next_uniform(q: Queue) -> float:
     x ^= x << 13
     x ^= (x >> 7) & LOW_57  # without the copies of the sign
     x ^= x << 17
-    q.random = x
+    q.random = int(x)
     return float((x >> 11) & LOW_53) / (LOW_53 + 1.0)
 
 
