@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import palpate as pp
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS
 from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.haptics.devices.protocol import FORCE
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import LEVER_M
@@ -149,7 +148,7 @@ def test_the_hand_moves_the_world_by_its_scale_and_from_its_place():
     run = Run(floating(wall), forward(0.04), "push", place=turned, scale=3.0).go(1.2)
     assert run["device_position"][-1, 0] == pytest.approx((0.0, 0.62, 0.0))
     assert run["device_force"][-1, 0] == pytest.approx((0.0, -20.0, 0.0), rel=1e-3)  # 20 mm of 1000 N/m
-    assert run.reaching[0].in_tick.port.command[FORCE] == pytest.approx((-20.0, 0.0, 0.0), rel=1e-3)
+    assert run.reaching[0].in_tick.port.force == pytest.approx((-20.0, 0.0, 0.0), rel=1e-3)
 
 
 # ---- holding

@@ -118,11 +118,11 @@ def test_a_wrist_without_friction_or_hand_keeps_its_energy_and_one_with_both_onl
     hand = pp.Hand(turns=((0.0, Rotation.about(rng.normal(size=3), rng.uniform(0.1, 1.0))),))
     with Simulated(NAME, hand) as device:
         w = device._wrist
-        w.spin[:], w.hand_spin[:] = rng.normal(size=(2, 3))
-        w.hand[:] = Rotation.about(rng.normal(size=3), 0.5).wxyz
+        w.spin, w.hand_spin = rng.normal(size=(2, 3))
+        w.hand = Rotation.about(rng.normal(size=3), 0.5).wxyz
 
         def energy():
-            kinetic = 0.5 * 1e-4 * w.spin @ w.spin + 0.5 * 1e-3 * w.hand_spin @ w.hand_spin
+            kinetic = 0.5 * 1e-4 * np.dot(w.spin, w.spin) + 0.5 * 1e-3 * np.dot(w.hand_spin, w.hand_spin)
             grip, pull = turned_by(w.turn, w.hand), turned_by(hand.turns[0][1].wxyz, w.hand)
             return kinetic + 0.5 * 10.0 * grip @ grip + 0.5 * 3.0 * pull @ pull
 
