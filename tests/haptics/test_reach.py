@@ -17,7 +17,6 @@ from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import LEVER_M
 from palpate.scenes.arm import arm
-from palpate.servo.ring import Follower
 
 DT = 1e-3
 STILL = (0.0, 0.0, 0.0)
@@ -61,26 +60,17 @@ class Run:
         self.world, self.reaching = self.session.scene.world, self.session.reaching
         for each in self.reaching:
             each.arrays.real_time = 0
-        engine = self.session.engine
-        self._nobody = np.zeros((0, engine.hand_layout.words), dtype=np.int64)
-        self._follower, self._frames = Follower(engine.frames), []
-        engine.restart()
+        self._run = pp.Run(self.session.engine)
 
     def go(self, seconds: float) -> "Run":
-        ticks = round(seconds / self.world.dt)
-        while ticks > 0:
-            part = min(ticks, 500)  # the ring holds two seconds
-            assert self.session.engine.simulate(part, self._nobody) == part, self.world.fault
-            self._frames += [self.session.engine.layout.unpack(words) for words in self._follower.read()]
-            ticks -= part
-        assert self._follower.lost == 0
+        self._run.seconds(seconds)
         return self
 
     def tick(self) -> "Run":
         return self.go(self.world.dt)
 
     def __getitem__(self, field: str) -> np.ndarray:
-        return np.array([frame[field] for frame in self._frames])
+        return self._run.history(field)
 
     def vector(self, name: str, device: int = 0) -> np.ndarray:
         return np.array(getattr(self.reaching[device].arrays, name))
