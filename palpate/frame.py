@@ -12,6 +12,7 @@ listed here.  Three messages share this one way of being written down:
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,12 +58,17 @@ UNKNOWN, OPEN, STICK, SLIDE, ROLL = range(5)
 
 
 class Field(NamedTuple):
-    """One field: `shape` is of numbers and of names of sizes that the scene gives."""
+    """One field: `shape` is of numbers and of names of sizes that the scene gives.
+
+    A field with a unit or a group is a signal: pages plot it, together with the others of its group.
+    """
 
     name: str
     kind: str  # "i" int64, "f" float64
     shape: tuple[int | str, ...]
     about: str
+    unit: str = ""
+    group: str = ""
 
 
 FRAME = (
@@ -119,6 +125,9 @@ FRAME = (
     Field("residual", "f", (), "of the contact solver in the tick before, relative to the largest impulse"),
     Field("energy", "f", (3,), "kinetic, potential, work of the hands so far [J]"),
 )
+# What the frames of every simulation have.
+BASE_NAMES = ("tick", "wall_ns", "state", "counters", "lateness", "time_s", "tick_us", "speed")
+BASE = tuple(field for field in FRAME if field.name in BASE_NAMES)
 
 HAND = (
     Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
@@ -198,5 +207,24 @@ class Layout:
         return [
             {"name": f.name, "kind": f.kind, "offset": self.offset[f.name], "length": self.length[f.name],
              "shape": list(self.shape[f.name]), "about": f.about}
+            | {key: text for key, text in (("unit", f.unit), ("group", f.group)) if text}
             for f in self.fields
         ]  # fmt: skip
+
+    @classmethod
+    def described(cls, fields: list[dict[str, Any]], **sizes: int) -> Layout:
+        """The layout that such a description gives: its offsets, whatever order this version would choose."""
+        layout = cls((), **sizes)
+        layout.fields = tuple(
+            Field(f["name"], f["kind"], tuple(f["shape"]), *(f.get(key, "") for key in ("about", "unit", "group")))
+            for f in fields
+        )
+        layout.shape = {f.name: tuple(int(n) for n in f.shape) for f in layout.fields}
+        layout.length = {name: int(np.prod(shape, dtype=int)) for name, shape in layout.shape.items()}
+        layout.offset = {f["name"]: int(f["offset"]) for f in fields}
+        places = sorted((layout.offset[name], length) for name, length in layout.length.items())
+        *begins, layout.words = accumulate((length for _, length in places), initial=0)
+        told = [(f["offset"], f["length"]) for f in fields]
+        if begins != [at for at, _ in places] or told != [(layout.offset[n], layout.length[n]) for n in layout.offset]:
+            raise ValueError("fields overlap, leave a gap, or are not as long as their shape")
+        return layout

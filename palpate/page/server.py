@@ -30,7 +30,7 @@ from typing import Any
 
 from aiohttp import web
 
-from palpate.frame import EVENT, FRAME, HAND, Field, Layout
+from palpate.frame import EVENT, HAND, Layout
 from palpate.link.keys import is_loopback
 from palpate.page.complaints import Complaints
 from palpate.page.door import LOOK_S, QUEUE, Door
@@ -41,6 +41,7 @@ from palpate.runtime.ending import leave_to_parent
 from palpate.runtime.ring import Ring
 from palpate.runtime.users import users_are_told
 
+MESSAGES = {"hand": HAND, "event": EVENT}  # of pages
 STATIC = Path(__file__).parent / "static"
 MOST_HEADERS = 64  # of a request, 8 KB each: browsers send about twenty
 KEPT_S = 75.0  # that a connection is kept for the next request
@@ -96,7 +97,7 @@ def _settings(line: bytes) -> dict[str, Any]:
         valid = isinstance(hello, dict) and all(isinstance(number, int) for number in (port, *fds))
     except (ValueError, KeyError, TypeError) as problem:
         raise StartError(f"the first line of stdin is not the settings of a page: {problem!r}") from None
-    if not valid or not {"sizes", "bodies"} <= set(hello):
+    if not valid or not {"frame", "bodies"} <= set(hello):
         raise StartError("the first line of stdin is not the settings of a page")
     if not settings.get("token") and not (is_loopback(str(host)) and users_are_told()):
         raise StartError(f"{host!r} can be reached by others: a page there needs a token")
@@ -105,10 +106,8 @@ def _settings(line: bytes) -> dict[str, Any]:
 
 def _hub(settings: dict[str, Any]) -> Hub:
     hello = settings["hello"]
-    layout = Layout(FRAME, **hello["sizes"])
-    hello.setdefault("frame", layout.describe())
-    frames = _ring(settings["frame_fd"], "frame", FRAME, hello["sizes"])
-    hands, events = _ring(settings["hand_fd"], "hand", HAND), _ring(settings["event_fd"], "event", EVENT)
+    frames = _ring(settings["frame_fd"], "frame", Layout.described(hello["frame"]))
+    hands, events = (_ring(settings[f"{name}_fd"], name, Layout(fields)) for name, fields in MESSAGES.items())
     return Hub(hello, frames, hands, events, Asking().put)
 
 
@@ -137,13 +136,13 @@ def _certificate(settings: dict[str, Any]) -> ssl.SSLContext | None:
     return context
 
 
-def _ring(fd: int, name: str, fields: tuple[Field, ...], sizes: dict[str, int] | None = None) -> Ring:
+def _ring(fd: int, name: str, layout: Layout) -> Ring:
     try:
         ring = Ring(fd)
     except (OSError, ValueError) as problem:
         raise StartError(f"the ring of {name}s cannot be opened: {problem}") from None
-    if ring.words != Layout(fields, **(sizes or {})).words:
-        raise StartError(f"the ring of {name}s has messages of another size than this version of palpate")
+    if ring.words != layout.words:
+        raise StartError(f"the ring of {name}s has messages of another size than the hello says")
     return ring
 
 

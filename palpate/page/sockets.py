@@ -70,7 +70,9 @@ class Hub:
         events: Ring,
         ask: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.hello = json.dumps({"type": "hello", **hello}, allow_nan=False)
+        said = {**hello, "type": "hello", "protocol": messages.PROTOCOL}  # ours, also of an old recording
+        self.hello = json.dumps(said, allow_nan=False)
+        self.understood = hello.get("events", {})
         self.frames, self.hands, self.events, self.ask = frames, hands, events, ask
         self.touchable = frozenset(i for i, body in enumerate(hello["bodies"]) if i > 0 and body.get("touchable"))
         self.holder: Browser | None = None
@@ -119,7 +121,7 @@ class Hub:
                 browser.dropped += 1
             elif messages.is_long(message.data):
                 async with self._reading:
-                    understood = await asyncio.to_thread(messages.parse, message.data, self.touchable)
+                    understood = await asyncio.to_thread(messages.parse, message.data, self.touchable, self.understood)
                 self._take(browser, message.data, understood, arrived_ns)
                 del understood  # a robot's file: not to be kept until the next message
             else:
@@ -139,7 +141,7 @@ class Hub:
 
     def take(self, browser: Browser, text: str, arrived_ns: int) -> None:
         """One message of a browser, and when it came [ns]."""
-        self._take(browser, text, messages.parse(text, self.touchable), arrived_ns)
+        self._take(browser, text, messages.parse(text, self.touchable, self.understood), arrived_ns)
 
     def _take(self, browser: Browser, text: str, message: messages.Message | None, arrived_ns: int) -> None:
         if message is None:
