@@ -1,26 +1,44 @@
-"""What a page or a recording needs to know of a scene before its first frame, as JSON can hold it."""
+"""The hello of a World: its bodies, joints, obstacles, devices and task, and what a page shows and sets of them.
+
+`hello.py` has what every simulation tells, and what each part means.
+"""
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from typing import Any
+from math import radians
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from palpate.control.modes import MODES
 from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
-from palpate.frame import COUNTERS, LATENESS_EDGES_US
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
-from palpate.registry import everything
-from palpate.runtime.engine import Engine
+from palpate.runtime.hello import fields_read
 from palpate.runtime.meshes import mesh_key, meshes_of
-from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
 
+if TYPE_CHECKING:
+    from palpate.runtime.engine import Engine
+
 STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
+_TIMES = {"unit": "×", "low": 0.0, "high": 3.0, "step": 0.05, "value": 1.0}
+SETTINGS = [
+    {"event": "gravity", "label": "Gravity", "field": "gravity", "about": "times the scene's own"} | _TIMES,
+    {"event": "friction", "label": "Friction", "field": "friction", "about": "of all contacts, times the scene's own"}
+    | _TIMES,
+]
+PLOTS: list[dict[str, Any]] = [
+    {"name": "force", "title": "Force of the hand", "unit": "N", "least": 10, "zero": True,
+     "series": [{"longest": ["hand_force", "device_force"], "label": ""}]},
+    {"name": "energy", "title": "Energy", "unit": "J", "least": 0.01, "zero": True,
+     "series": [{"field": "energy", "index": i, "label": label}
+                for i, label in enumerate(("kinetic", "potential", "work of hands"))]},
+    {"name": "contacts", "title": "Contacts", "unit": "points", "least": 4, "zero": True,
+     "series": [{"field": "contacts", "index": 0, "label": ""}]},
+]  # fmt: skip
 
 
 def describe_shape(shape: Shape, meshes: dict[Any, int]) -> dict[str, Any]:
@@ -69,19 +87,13 @@ def describe_start(engine: Engine) -> list[list[float]]:
     return np.round([[*X.p, *X.R.wxyz] for X in placements], 6).tolist()
 
 
-def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]:
-    """The hello message: see page/server.py for who reads it."""
-    model = scene.model
+def describe_world(engine: Engine) -> dict[str, Any]:
+    """What is a World's own in its hello."""
+    scene, model = engine.scene, engine.model
     bodies, meshes = {b.name: b for b in model.description.bodies}, meshes_of(model)
     placed = {j.child for j in model.description.joints if j.placed}
     loose = {name for names in scene.loose.values() for name in names}
-    return {
-        "palpate": version("palpate"),
-        "mode": mode,
-        "scene": scene.name,
-        "title": scene.title,
-        "rate_hz": engine.rate_hz,
-        "sizes": dict(engine.layout.sizes),
+    own = {
         "joints": list(model.joint_names),
         "joint_units": ["m" if j.kind == "prismatic" else "rad" for j in _moving(scene)],
         "axes": describe_axes(engine),
@@ -103,14 +115,41 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "obstacles": list(scene.obstacles),
         "task": scene.task.describe() if scene.task else None,
         "loose": {kind: list(names) for kind, names in scene.loose.items()},
-        "scenes": [{"name": name, "about": about} for name, (_, about) in sorted(everything(SCENES, "scenes").items())],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],
-        "frame": engine.layout.describe(),
-        "counters": list(COUNTERS),
-        "lateness_edges_us": list(LATENESS_EDGES_US),
         "path": scene.path.round(5).tolist(),
+        "settings": SETTINGS,
     }
+    movable = [row for row, name in enumerate(model.body_names) if name in placed]
+    shown = describe_page(own, set(engine.layout.offset))
+    return own | {"events": {"place": {"bodies": movable}}} | shown  # value 1: it is parked there
+
+
+def describe_page(own: dict[str, Any], fields: set[str]) -> dict[str, Any]:
+    """Plots and panels of a World that tells this of itself and whose frames have these fields.
+
+    Recordings of before have no such lists: this makes theirs.
+    """
+    bodies, axes = own["bodies"], own.get("axes", [])
+    angles = all(axis.get("unit") == "rad" for axis in axes)
+    joints = {
+        "name": "joints", "title": "Joint angles" if angles else "Joints", "unit": "rad" if angles else "rad or m",
+        "least": radians(10.0) if angles else 0.02,
+        "series": [{"field": "q", "index": axis["index"], "label": axis["name"], "unit": axis.get("unit", "")}
+                   | ({"wanted": "plan_q"} if axis.get("held") else {}) for axis in axes],
+    }  # fmt: skip
+    useful = {
+        "touch": any(body.get("touchable") or body.get("movable") for body in bodies),
+        "contacts": "contact_point" in fields,
+        "edit": bool(own.get("edit_modes")),
+        "things": any(body.get("movable") or body.get("loose") for body in bodies),
+        "task": bool(own.get("task")),
+        "devices": bool(own.get("devices")),
+        "scenes": True,
+        "lab": True,
+    }
+    plots = [plot for plot in ([joints] if axes else []) + PLOTS if fields_read(plot) <= fields]
+    return {"plots": plots, "panels": [name for name, use in useful.items() if use]}
 
 
 def _moving(scene: Scene) -> list[Any]:

@@ -28,14 +28,14 @@ def main() -> None:
     orders = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")
-    from palpate.runtime.describe import describe
     from palpate.runtime.engine import Engine
+    from palpate.runtime.hello import hello_of
     from palpate.runtime.live import build
     from palpate.runtime.meshes import write_meshes
 
     try:
         scene = build(orders["scene"], orders["edit"])
-        hello = describe(scene, Engine(scene), mode="compiling")
+        hello = hello_of(Engine(scene), "compiling")
         meshes = write_meshes(scene.model, Path(orders["folder"]))
     except Exception:  # whatever it is, who builds it in earnest says so
         sys.exit(2)

@@ -17,8 +17,8 @@ from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.registry import find
-from palpate.runtime.describe import describe
 from palpate.runtime.engine import Engine
+from palpate.runtime.hello import hello_of
 from palpate.runtime.meshes import write_meshes
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
@@ -31,7 +31,7 @@ PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 def hello(scene: Scene, *devices: Reaching) -> dict:
     engine = Engine(scene, devices=devices)
     try:
-        return json.loads(json.dumps(describe(scene, engine), allow_nan=False))
+        return json.loads(json.dumps(hello_of(engine), allow_nan=False))
     finally:
         engine.close()
 

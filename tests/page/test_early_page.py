@@ -25,10 +25,10 @@ from palpate import jit
 from palpate.jit.remaining import Remaining
 from palpate.runtime import early_page, live
 from palpate.runtime.children import Child
-from palpate.runtime.describe import describe
 from palpate.runtime.early_page import EarlyPage
 from palpate.runtime.ending import Asked
 from palpate.runtime.engine import Engine
+from palpate.runtime.hello import hello_of
 from palpate.runtime.paging import Where
 from palpate.runtime.world_session import WorldSession
 
@@ -129,7 +129,7 @@ def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(e
 def test_what_is_shown_before_it_runs_is_what_runs(parts: list[Part]) -> None:
     session = WorldSession(live.build("arm-line", "hold"))
     try:
-        runs = json.loads(json.dumps(describe(session.scene, session.engine)))
+        runs = json.loads(json.dumps(hello_of(session.engine)))
     finally:
         session.stop()
     with EarlyPage(Where("127.0.0.1", 0, None, "token"), "arm-line", "hold", Remaining(parts)) as page:
