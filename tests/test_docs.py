@@ -169,9 +169,9 @@ TESTS = {
 
 
 def prose(file: Path) -> str:
-    """A page; of a Python file its comments and docstrings."""
+    """All of a file; of a Python file its comments and docstrings."""
     text = file.read_text(encoding="utf-8")
-    if file.suffix == ".md":
+    if file.suffix != ".py":
         return text
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
@@ -209,7 +209,12 @@ def names_nothing(text: str) -> list[str]:
 
 def test_what_prose_names_is_there():
     """A file that moved, a test that was renamed: whoever follows the name finds something."""
-    files = [*PAGES.values(), *(ROOT / "palpate").rglob("*.py")]
+    files = [
+        *PAGES.values(),
+        *(ROOT / "palpate").rglob("*.py"),
+        *(ROOT / "web" / "src").rglob("*.ts"),
+        ROOT / "Makefile",
+    ]
     missing = {str(file.relative_to(ROOT)): names for file in files if (names := names_nothing(prose(file)))}
     assert not missing
 
