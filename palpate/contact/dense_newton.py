@@ -9,7 +9,7 @@ sharpens them while it goes.
 
 from palpate.contact.cone import project
 from palpate.contact.dense_linear import solve_general
-from palpate.contact.dense_problem import BUDGET, NEWTON, RANK, copy_rows, evaluate, load, to_rows
+from palpate.contact.dense_problem import copy_rows, evaluate, load, to_rows
 from palpate.contact.smoothing import linearised
 from palpate.jit import stage
 from palpate.spatial.vectors import add, add_scaled, compose, get3, get9, inverse3, put3, put9, rotate, scale
@@ -27,7 +27,7 @@ ENOUGH = 1e-4  # a step must lower the sum of squares by this part of what its l
 def newton_step(address, eps, rho, tau):
     """p.step from p.l, p.u.  False if the system is singular."""
     (p,) = load(address)
-    m, r = p.mu.shape[0], p.tally[RANK]
+    m, r = p.mu.shape[0], p.rank
     for k in range(r):
         p.x[k] = 0.0
         for j in range(r):
@@ -88,10 +88,10 @@ def newton(address, iterations, tolerance, rho):
     relative, merit = evaluate(address, rho, 0.0)
     eps = EPS
     for _ in range(iterations):
-        if relative <= tolerance or p.tally[BUDGET] <= 0 or eps > EPS_MAX:
+        if relative <= tolerance or p.budget <= 0 or eps > EPS_MAX:
             break
-        p.tally[NEWTON] += 1
-        p.tally[BUDGET] -= 1
+        p.newton += 1
+        p.budget -= 1
         before = merit
         relative, merit = line_search(address, eps, rho, 0.0, merit)
         eps = max(EPS_DOWN * eps, EPS_MIN) if merit < before else EPS_UP * eps
@@ -108,10 +108,10 @@ def follow(address, iterations, rho):
     tau, eps = TAU_START * largest, EPS
     _, merit = evaluate(address, rho, tau)
     for _ in range(iterations):
-        if tau < TAU_END * largest or p.tally[BUDGET] <= 0 or eps > EPS_MAX:
+        if tau < TAU_END * largest or p.budget <= 0 or eps > EPS_MAX:
             break
-        p.tally[NEWTON] += 1
-        p.tally[BUDGET] -= 1
+        p.newton += 1
+        p.budget -= 1
         before = merit
         _, merit = line_search(address, eps, rho, tau, merit)
         eps = max(EPS_DOWN * eps, EPS_MIN) if merit < before else EPS_UP * eps

@@ -90,7 +90,6 @@ class Servo(Struct):
     tau: Floats1  # (nv,) the controller's
     q_hold: Floats1  # (nq,) where joints are held
     pushed: Ints1  # (L,) world/state.py
-    contact_count: Ints1  # collision/contacts.py
     mu_static: Floats2  # world/state.py: as they are now, and
     mu_sliding: Floats2
     mu_own: Floats2  # (T, 2 T) as the scene has them
@@ -296,7 +295,7 @@ class Engine:
             dt=self.world.dt, speed=1.0, smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, next_event=1,
             fault_at=-1, force_limit_N=self.device.force_limit_N, rise_N_s=self.device.force_rise_N_s,
             world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
-            contact_count=arrays.contacts.count, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
+            mu_static=state.mu_static, mu_sliding=state.mu_sliding,
             mu_own=np.hstack([state.mu_static, state.mu_sliding]),
             guide=self.guiding.address if self.guiding else 0,
             start=self._start.address, tau_start=start.tau, q_start=start.q, v_start=start.v,

@@ -5,7 +5,6 @@ m model, w workspace, s servo state, o offsets of the messages: what `state.load
 
 import math
 
-from palpate.collision.contacts import LOST
 from palpate.control.guide import guide, restart_guide
 from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
@@ -296,6 +295,6 @@ def tick(m, w, s, o, now_ns, moving):
             s.tick += 1
             s.time = s.tick * s.dt
             s.counters[RAN_OUT] += load_world(s.world)[4].ran_out > 0
-            s.counters[CONTACTS_LOST] = s.contact_count[LOST]
+            s.counters[CONTACTS_LOST] = load_world(s.world)[3].lost
         else:
             s.state, s.fault_at = FAULT, load_world(s.world)[5].fault_at
