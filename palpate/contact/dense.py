@@ -2,6 +2,7 @@
 
 Ends by its budget of iterations, and the best impulses found are feasible; their residual says how good they are.
 Strongly coupled problems (friction that pulls a contact into itself) may not be solved to the tolerance.
+Twin of solve.py and sweeps.py, which never form the matrix.
 """
 
 import math
@@ -11,7 +12,7 @@ from palpate.contact.dense_admm import admm
 from palpate.contact.dense_linear import pivoted_cholesky
 from palpate.contact.dense_newton import follow, newton
 from palpate.contact.dense_problem import copy_rows, evaluate, load
-from palpate.contact.single import prepare, solve_prepared
+from palpate.contact.single import own_velocity, prepare, solve_prepared
 from palpate.jit import entry, kernel, stage
 from palpate.spatial.vectors import get3, put3
 
@@ -32,17 +33,10 @@ def own_block(G, i):
 
 
 @kernel
-def symmetric_rows(G, l):
-    return (G[0] * l[0] + G[3] * l[1] + G[4] * l[2],
-            G[3] * l[0] + G[1] * l[1] + G[5] * l[2],
-            G[4] * l[0] + G[5] * l[1] + G[2] * l[2])  # fmt: skip
-
-
-@kernel
 def sweep(p):
     """Solve each contact exactly in turn, the others held (Gauss-Seidel); needs p.u of p.l and keeps it so."""
     for i in range(p.mu.shape[0]):
-        l, u, own = get3(p.l, i), get3(p.u, i), symmetric_rows(own_block(p.G, i), get3(p.l, i))
+        l, u, own = get3(p.l, i), get3(p.u, i), own_velocity(own_block(p.G, i), get3(p.l, i))
         q = (p.own[i, 0], p.own[i, 1], p.own[i, 2], p.own[i, 3], p.own[i, 4], p.own[i, 5], p.own[i, 6])
         new, several = solve_prepared(q, (u[0] - own[0], u[1] - own[1], u[2] - own[2]), p.mu[i], l)
         p.multi_roots += several

@@ -3,11 +3,12 @@
 Fixed points of  x = (G + rho)^-1 (rho z - y - c - mu |u_t| e_n),  z = P_K(x + y / rho),  y <- y + rho (x - z)
 obey the law; -y is u + mu |u_t| e_n, so |u_t| = |y_t|.
 (G + rho)^-1 = (1 - J (rho + J^T J)^-1 J^T) / rho.  rho balances the two residuals |x - z| and rho |z - z_before|.
+Twin of admm.py.
 """
 
 import math
 
-from palpate.contact.cone import project
+from palpate.contact.cone import lift, project
 from palpate.contact.dense_linear import factor_positive, solve_factored
 from palpate.contact.dense_problem import copy_rows, evaluate, load, to_columns, to_rows
 from palpate.jit import kernel, stage
@@ -49,7 +50,7 @@ def begin(p):
     p.rho = RHO_START
     for i in range(p.mu.shape[0]):
         u = get3(p.u, i)
-        y = (-u[0] - p.mu[i] * math.sqrt(u[1] * u[1] + u[2] * u[2]), -u[1], -u[2])
+        y = (-u[0] - lift(u, p.mu[i]), -u[1], -u[2])
         put3(p.y, i, sub(y, project(y, p.mu[i])))
         put3(p.z, i, get3(p.l, i))
 
@@ -60,7 +61,7 @@ def iterate(p, rho):
     m = p.mu.shape[0]
     for i in range(m):
         y, z = get3(p.y, i), get3(p.z, i)
-        c = (p.c[3 * i] + p.mu[i] * math.sqrt(y[1] * y[1] + y[2] * y[2]), p.c[3 * i + 1], p.c[3 * i + 2])
+        c = (p.c[3 * i] + lift(y, p.mu[i]), p.c[3 * i + 1], p.c[3 * i + 2])
         put3(p.start, i, sub(sub(scale(rho, z), y), c))
     to_columns(p, p.start, p.x)
     solve_factored(p.A, p.rank, p.x)

@@ -2,6 +2,7 @@
 
 Contact i is scaled by sqrt(g_i), g_i = trace(G_ii) / 3: l' = sqrt(g) l, u' = u / sqrt(g).  Cones do not change, every
 block gets the mean diagonal 1, and natural maps need no g.  G' = J J^T with r columns: redundant contacts are cheap.
+Twin of rows.py and residual.py.
 """
 
 from __future__ import annotations
