@@ -7,6 +7,7 @@ code read and write the same words, `head.tick` on both sides.
 from __future__ import annotations
 
 import functools
+import hashlib
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -197,7 +198,10 @@ class Part(types.Type):
         self.readonly = readonly
         self.fixed = readonly or not issubclass(layout, Struct)  # its numbers
         self.fields = fields_of(layout)
-        super().__init__(name=f"{layout.__module__}.{layout.__qualname__}{' const' if readonly else ''}")
+        # the cache knows it by its name, and a kernel's file need not import the layout's: so the name has its edits
+        digest = hashlib.blake2b(repr(self.fields).encode(), digest_size=4).hexdigest()
+        self.title = f"{layout.__module__}.{layout.__qualname__}{' const' if readonly else ''}"
+        super().__init__(name=f"{self.title} {digest}")
 
     @property
     def key(self) -> Any:
@@ -273,7 +277,7 @@ def store_field(context: Any, builder: Any, signature: Any, values: Any, name: s
     part = signature.args[0]
     kind, place = _fields(part)[name]
     if part.fixed or isinstance(kind, types.Array):
-        raise TypeError(f"{part.name}.{name} cannot be written: only numbers and vectors of a Struct can")
+        raise TypeError(f"{part.title}.{name} cannot be written: only numbers and vectors of a Struct can")
     numbers = cgutils.unpack_tuple(builder, values[1]) if isinstance(kind, types.UniTuple) else [values[1]]
     for number, at in zip(numbers, _numbers_at(builder, values[0], kind, place), strict=True):
         builder.store(number, at)

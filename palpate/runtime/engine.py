@@ -127,7 +127,7 @@ class Engine(Simulation):
         return Servo(
             smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, force_limit_N=self.device.force_limit_N,
             rise_N_s=self.device.force_rise_N_s, world=arrays.block.address, q=state.q, v=state.v, tau=state.tau,
-            q_hold=state.q_hold, contact_count=arrays.contacts.count, mu_static=state.mu_static,
+            q_hold=state.q_hold, mu_static=state.mu_static,
             mu_sliding=state.mu_sliding, mu_own=np.hstack([state.mu_static, state.mu_sliding]),
             guide=self.guiding.address if self.guiding else 0,
             start=self._start.address, tau_start=start.tau, q_start=start.q, v_start=start.v,

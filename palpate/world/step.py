@@ -10,7 +10,6 @@ forgotten, so that what overlaps separates without being shot away.
 
 import math
 
-from palpate.collision.contacts import COUNT
 from palpate.collision.detect import detect
 from palpate.contact.assemble import (
     begin_row,
@@ -94,7 +93,7 @@ def relative_motion(m, w, a, b, point, v):
 def contact_rows(m, w, g, c, r, s):
     """A row for each contact, in their order, with the impulses of the last step."""
     dt = s.dt
-    for i in range(c.count[COUNT]):
+    for i in range(c.count):
         a, b = s.pushed[c.link_a[i]], s.pushed[c.link_b[i]]
         row = begin_row(r, CONTACT, a, b)
         if row < 0:

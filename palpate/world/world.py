@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.collision.contacts import LOST
 from palpate.contact.laws import FRICTION, RESTITUTION, find_law, law_address
 from palpate.dynamics import facade
 from palpate.jit.laws import Law
@@ -366,7 +365,7 @@ class World:
         new.state.time, new.state.tick, new.state.keeps_ledger = old.state.time, old.state.tick, old.state.keeps_ledger
         new.state.n_wrenches = 0
         new.state.ledger[:] = old.state.ledger
-        new.contacts.count[LOST] = old.contacts.count[LOST]
+        new.contacts.lost = old.contacts.lost
         keep_ties((old_model, old.state), (model, new.state))
 
     def _remembered(self) -> dict[str, np.ndarray]:
