@@ -37,12 +37,12 @@ SETTINGS = [
 ]
 PLOTS: list[dict[str, Any]] = [
     {"name": "force", "title": "Force of the hand", "unit": "N", "least": 10, "zero": True,
-     "series": [{"longest": ["hand_force", "device_force"], "label": ""}]},
+     "series": [{"longest": ["hand_force", "device_force"]}]},
     {"name": "energy", "title": "Energy", "unit": "J", "least": 0.01, "zero": True,
      "series": [{"field": "energy", "index": i, "label": label}
                 for i, label in enumerate(("kinetic", "potential", "work of hands"))]},
     {"name": "contacts", "title": "Contacts", "unit": "points", "least": 4, "zero": True,
-     "series": [{"field": "contacts", "index": 0, "label": ""}]},
+     "series": [{"field": "contacts", "index": 0}]},
 ]  # fmt: skip
 
 
@@ -142,7 +142,7 @@ def describe_page(own: dict[str, Any], fields: set[str]) -> dict[str, Any]:
     bodies, axes = own["bodies"], own.get("axes", [])
     angles = all(axis.get("unit") == "rad" for axis in axes)
     joints = {
-        "name": "joints", "title": "Joint angles" if angles else "Joints", "unit": "rad" if angles else "rad or m",
+        "name": "joints", "title": "Joint angles" if angles else "Joints", "unit": "rad" if angles else "° or m",
         "least": radians(10.0) if angles else 0.02,
         "series": [{"field": "q", "index": axis["index"], "label": axis["name"], "unit": axis.get("unit", "")}
                    | ({"wanted": "plan_q"} if axis.get("held") else {}) for axis in axes],

@@ -16,6 +16,7 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
                 {"field", "index", "label", "unit", "wanted"}   a number of the frame, and the field that wants it there
                 {"longest": [fields], "label"}                  the largest length of the vectors in these fields
                 {"latest": field}                               of a histogram of lateness, the latest since before
+              and needs no label if it is alone
               Fields that are signals (frame.Field) have a plot for each group, whether they are listed or not
     panels    names of the panels that it has use for; a page shows those that it knows: touch, contacts, edit, things,
               task, devices, scenes, lab
@@ -50,7 +51,7 @@ EVENTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 LATENESS = {
     "name": "lateness", "title": "Latest tick", "unit": "µs, below", "least": 1000, "logarithmic": True,
-    "series": [{"latest": "lateness", "label": ""}],
+    "series": [{"latest": "lateness"}],
 }  # fmt: skip
 AT_ORIGIN = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
@@ -76,6 +77,8 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     read = {name for plot in plots for name in fields_read(plot)} | {s["field"] for s in hello["settings"]}
     if lost := sorted(read - fields):
         raise ValueError(f"plots and settings show fields that its frames have not: {', '.join(lost)}")
+    if odd := [s["label"] for s in hello["settings"] if not s["low"] < s["high"] or not s["step"] > 0]:
+        raise ValueError(f"settings go from low to high in steps above 0, unlike {', '.join(odd)}")
     if lost := [s["event"] for s in hello["settings"] if s["event"] not in events]:
         raise ValueError(f"settings send events that it does not list: {', '.join(lost)}")
     return hello
