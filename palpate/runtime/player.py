@@ -17,9 +17,9 @@ import numpy as np
 from palpate.frame import BASE, EVENT, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
-from palpate.runtime.describe import describe_page
 from palpate.runtime.hello import check_fields, replayed
 from palpate.runtime.ring import Follower, Ring
+from palpate.runtime.world_page import describe_page
 
 PERIOD_S = 0.005  # how often frames are written
 IDLE_S = 0.02  # how often a paused frame is repeated

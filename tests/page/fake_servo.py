@@ -18,9 +18,9 @@ from waiting import WAIT_S
 import palpate as pp
 from palpate import frame
 from palpate.frame import Layout
-from palpate.runtime.describe import EVENTS, SETTINGS, describe_page
 from palpate.runtime.hello import complete, replayed
 from palpate.runtime.ring import Follower, Ring
+from palpate.runtime.world_page import EVENTS, SETTINGS, describe_page
 
 RATE_HZ = 250.0
 STIFFNESS_N_M = 800.0

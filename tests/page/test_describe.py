@@ -19,6 +19,7 @@ from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.registry import find
 from palpate.runtime.describe import describe
+from palpate.runtime.loop import MOST_TIMES
 from palpate.runtime.meshes import write_meshes
 from palpate.runtime.state import Engine
 from palpate.scenes import SCENES
@@ -115,6 +116,7 @@ def test_the_page_is_told_what_to_plot_to_set_and_to_send_in_a_world() -> None:
         ("gravity", "gravity", 1.0), ("friction", "friction", 1.0),
     ]  # fmt: skip
     assert set(said["events"]) == {"play", "pause", "step", "reset", "speed", "mode", "gravity", "friction", "place"}
+    assert said["events"]["gravity"]["high"] == said["events"]["friction"]["high"] == MOST_TIMES
     movable = [row for row, body in enumerate(said["bodies"]) if body["movable"]]
     assert said["events"]["place"]["bodies"] == movable
     assert said["panels"] == ["touch", "contacts", "edit", "things", "scenes", "lab"]

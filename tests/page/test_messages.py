@@ -24,11 +24,11 @@ from palpate.page.messages import (
     passed_on,
     released,
 )  # fmt: skip
-from palpate.runtime import describe, hello
+from palpate.runtime import hello, world_page
 
 TOUCHABLE = frozenset({2, 3})
 # as a hello lists them: a World's, a recording's, and one of somebody's own simulation
-EVENTS = hello.EVENTS | describe.EVENTS | {
+EVENTS = hello.EVENTS | world_page.EVENTS | {
     "place": {"kind": frame.PLACE, "low": 0, "high": 1, "whole": True, "bodies": [2, 3]},
     "seek": {"kind": frame.SEEK, "low": 0, "high": 8},
     "valve": {"kind": 40, "low": -1.5, "high": 2},
