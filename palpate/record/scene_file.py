@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from palpate.frame import FRAME
+from palpate.frame import BASE
 from palpate.model.shapes import SHAPE_KINDS
 from palpate.record import RecordError
 
@@ -148,7 +148,7 @@ def _wrong_frame(fields: list[dict[str, Any]]) -> str:
     names = [field["name"] for field in fields]
     if len(set(names)) < len(names) or not set(FIRST) <= set(names):
         return "'frame' has a field twice, or lacks one"
-    ranks = {field.name: (field.kind, len(field.shape)) for field in FRAME}
+    ranks = {field.name: (field.kind, len(field.shape)) for field in BASE}
     for field in fields:
         if field["name"] in FIRST and (field["kind"], len(field["shape"])) != ranks[field["name"]]:
             return f"the field {field['name']!r} of a frame is of another kind"

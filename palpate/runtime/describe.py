@@ -1,11 +1,10 @@
-"""The hello of a World: its bodies, joints, obstacles, devices and task, and what a page shows and sets of them.
+"""The hello of a World: its bodies, joints, obstacles, devices and task.
 
-`hello.py` has what every simulation tells, and what each part means.
+`world_page.py` has what a page shows and sets of them, `hello.py` what every simulation tells, and what it means.
 """
 
 from __future__ import annotations
 
-from math import radians
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +14,8 @@ from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
-from palpate.runtime.hello import fields_read
 from palpate.runtime.meshes import mesh_key, meshes_of
+from palpate.runtime.world_page import SETTINGS, describe_page
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
 
@@ -24,21 +23,6 @@ if TYPE_CHECKING:
     from palpate.runtime.engine import Engine
 
 STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
-_TIMES = {"unit": "×", "low": 0.0, "high": 3.0, "step": 0.05, "value": 1.0}
-SETTINGS = [
-    {"event": "gravity", "label": "Gravity", "field": "gravity", "about": "times the scene's own"} | _TIMES,
-    {"event": "friction", "label": "Friction", "field": "friction", "about": "of all contacts, times the scene's own"}
-    | _TIMES,
-]
-PLOTS: list[dict[str, Any]] = [
-    {"name": "force", "title": "Force of the hand", "unit": "N", "least": 10, "zero": True,
-     "series": [{"longest": ["hand_force", "device_force"], "label": ""}]},
-    {"name": "energy", "title": "Energy", "unit": "J", "least": 0.01, "zero": True,
-     "series": [{"field": "energy", "index": i, "label": label}
-                for i, label in enumerate(("kinetic", "potential", "work of hands"))]},
-    {"name": "contacts", "title": "Contacts", "unit": "points", "least": 4, "zero": True,
-     "series": [{"field": "contacts", "index": 0, "label": ""}]},
-]  # fmt: skip
 
 
 def describe_shape(shape: Shape, meshes: dict[Any, int]) -> dict[str, Any]:
@@ -123,33 +107,6 @@ def describe_world(engine: Engine) -> dict[str, Any]:
     movable = [row for row, name in enumerate(model.body_names) if name in placed]
     shown = describe_page(own, set(engine.layout.offset))
     return own | {"events": {"place": {"bodies": movable}}} | shown  # value 1: it is parked there
-
-
-def describe_page(own: dict[str, Any], fields: set[str]) -> dict[str, Any]:
-    """Plots and panels of a World that tells this of itself and whose frames have these fields.
-
-    Recordings of before have no such lists: this makes theirs.
-    """
-    bodies, axes = own["bodies"], own.get("axes", [])
-    angles = all(axis.get("unit") == "rad" for axis in axes)
-    joints = {
-        "name": "joints", "title": "Joint angles" if angles else "Joints", "unit": "rad" if angles else "rad or m",
-        "least": radians(10.0) if angles else 0.02,
-        "series": [{"field": "q", "index": axis["index"], "label": axis["name"], "unit": axis.get("unit", "")}
-                   | ({"wanted": "plan_q"} if axis.get("held") else {}) for axis in axes],
-    }  # fmt: skip
-    useful = {
-        "touch": any(body.get("touchable") or body.get("movable") for body in bodies),
-        "contacts": "contact_point" in fields,
-        "edit": bool(own.get("edit_modes")),
-        "things": any(body.get("movable") or body.get("loose") for body in bodies),
-        "task": bool(own.get("task")),
-        "devices": bool(own.get("devices")),
-        "scenes": True,
-        "lab": True,
-    }
-    plots = [plot for plot in ([joints] if axes else []) + PLOTS if fields_read(plot) <= fields]
-    return {"plots": plots, "panels": [name for name, use in useful.items() if use]}
 
 
 def _moving(scene: Scene) -> list[Any]:

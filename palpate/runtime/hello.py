@@ -16,6 +16,7 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
                 {"field", "index", "label", "unit", "wanted"}   a number of the frame, and the field that wants it there
                 {"longest": [fields], "label"}                  the largest length of the vectors in these fields
                 {"latest": field}                               of a histogram of lateness, the latest since before
+              and needs no label if it is alone
               Fields that are signals (frame.Field) have a plot for each group, whether they are listed or not
     panels    names of the panels that it has use for; a page shows those that it knows: touch, contacts, edit, things,
               task, devices, scenes, lab
@@ -26,7 +27,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from palpate.frame import (
     BASE,
@@ -45,7 +46,9 @@ from palpate.frame import (
 )  # fmt: skip
 from palpate.registry import everything
 from palpate.scenes import SCENES
-from palpate.servo.simulation import Event, Simulation
+
+if TYPE_CHECKING:  # who replays needs no compiler
+    from palpate.servo.simulation import Event, Simulation
 
 SLOWEST = 1e-3  # times real time
 EVENTS: dict[str, dict[str, Any]] = {
@@ -54,7 +57,7 @@ EVENTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 LATENESS = {
     "name": "lateness", "title": "Latest tick", "unit": "µs, below", "least": 1000, "logarithmic": True,
-    "series": [{"latest": "lateness", "label": ""}],
+    "series": [{"latest": "lateness"}],
 }  # fmt: skip
 AT_ORIGIN = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
@@ -78,7 +81,7 @@ def events_of(takes: Sequence[Event]) -> dict[str, dict[str, Any]]:
 def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     """The whole hello of a simulation with such frames; ValueError if it says what cannot be."""
     check_fields(layout)
-    bodies, events = own.get("bodies", []), EVENTS | own.get("events", {})
+    bodies, events = [_body(body) for body in own.get("bodies", [])], EVENTS | own.get("events", {})
     settings = [_setting(setting, events) for setting in own.get("settings", [])]
     plots = [{"name": plot["title"].lower()} | plot for plot in own.get("plots", [])]
     plots += [plot for plot in (*signal_plots(layout), LATENESS) if plot["name"] not in {p["name"] for p in plots}]
@@ -97,7 +100,23 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     read = {name for plot in plots for name in fields_read(plot)} | {s["field"] for s in settings}
     if lost := sorted(read - fields):
         raise ValueError(f"plots and settings show fields that its frames have not: {', '.join(lost)}")
+    if odd := [s["label"] for s in settings if not s["low"] < s["high"] or not s["step"] > 0]:
+        raise ValueError(f"settings go from low to high in steps above 0, unlike {', '.join(odd)}")
     return hello
+
+
+def _body(given: dict[str, Any]) -> dict[str, Any]:
+    """A body with all that it and its shapes have."""
+    shape = {
+        "position": [0.0, 0.0, 0.0],
+        "quaternion": [1.0, 0.0, 0.0, 0.0],
+        "color": None,
+        "role": "both",
+        "mesh": None,
+    }
+    return {"touchable": False, "movable": False, "spare": False, "loose": False, "parked": False} | given | {
+        "shapes": [shape | each for each in given.get("shapes", [])]
+    }  # fmt: skip
 
 
 def _setting(given: dict[str, Any], events: dict[str, dict[str, Any]]) -> dict[str, Any]:

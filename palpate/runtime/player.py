@@ -17,8 +17,8 @@ import numpy as np
 from palpate.frame import BASE, EVENT, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
-from palpate.runtime.describe import describe_page
 from palpate.runtime.hello import check_fields, replayed
+from palpate.runtime.world_page import describe_page
 from palpate.servo.ring import Follower, Ring
 
 PERIOD_S = 0.005  # how often frames are written

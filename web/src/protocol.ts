@@ -79,7 +79,7 @@ export interface Series {
   index?: number;
   longest?: string[];
   latest?: string;
-  label: string;
+  label?: string; // a line alone needs none
   unit?: string; // else the plot's
   wanted?: string; // the field that says where it is wanted
 }

@@ -32,7 +32,7 @@ export interface Line {
 
 /** What a series of a plot reads from frames with these fields. */
 export function line(series: Series, plot: PlotOf, fields: DescribedField[]): Line {
-  const { label, longest, latest, wanted, index = 0, unit = plot.unit } = series;
+  const { label = "", longest, latest, wanted, index = 0, unit = plot.unit } = series;
   const described = (name: string): DescribedField | undefined => fields.find((field) => field.name === name);
   const scale = unit === "rad" ? DEGREES : 1;
   const at = (field: string) => (frame: Frame): number => scale * (numbers(frame, field)[index] ?? 0);
