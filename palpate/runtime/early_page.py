@@ -31,13 +31,8 @@ from palpate.runtime.loop import restart, servo_loop
 from palpate.runtime.paging import PATIENCE_S, Where
 from palpate.runtime.ring import Ring
 
-SESSION: tuple[Any, ...] = (
-    detect_at_entry,
-    mass_matrix_entry,
-    forward_kinematics_entry,
-    servo_loop,
-    restart,
-)  # what each one compiles
+# What each session compiles; what else a scene needs is added when it comes
+SESSION: tuple[Any, ...] = (detect_at_entry, mass_matrix_entry, forward_kinematics_entry, servo_loop, restart)
 WORTH_S = 5.0  # of compiling, for which somebody would wait
 LOOK_S = 0.25  # how often pages and terminal are told
 
