@@ -7,13 +7,13 @@ import time
 
 import numpy as np
 
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 
 scene = arm_at_rest()
 tool = scene.model.body("tool")
 
-with Session(scene) as session:  # the pointer's limits: 60 N, 2000 N/s
+with WorldSession(scene) as session:  # the pointer's limits: 60 N, 2000 N/s
     session.wait(0.2)
     start = session.frame()["pose"][tool][:3].copy()
     target = start + (0.0, 0.10, 0.05)  # 10 cm to the left, 5 cm up

@@ -52,6 +52,9 @@ _FRONT_DOOR = {
     "DeviceError": "palpate.haptics.devices.protocol",
     "effect_law": "palpate.haptics.laws",
     "touch": "palpate.runtime.touching",
+    **dict.fromkeys(["Event", "Simulation"], "palpate.servo.simulation"),
+    "Run": "palpate.servo.run",
+    "Session": "palpate.runtime.session",
 }  # fmt: skip
 
 _MODULES = {
@@ -100,22 +103,25 @@ if TYPE_CHECKING:
     from palpate.model.load import load
     from palpate.model.model import Model
     from palpate.model.shapes import Material, Shape
+    from palpate.runtime.session import Session
     from palpate.runtime.touching import touch
     from palpate.scenes.scene import Scene
+    from palpate.servo.run import Run
+    from palpate.servo.simulation import Event, Simulation
     from palpate.spatial.placement import Rotation, Transform
     from palpate.world.simulation import run_simulation
     from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
     from palpate.world.world import World
 
 __all__ = [
-    "DH", "Body", "Clearance", "Contact", "DeviceError", "Editing", "Energy", "Hand", "HeightMap",
+    "DH", "Body", "Clearance", "Contact", "DeviceError", "Editing", "Energy", "Event", "Hand", "HeightMap",
     "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody",
-    "Proxy", "Reach", "Rotation", "Scene", "Shape", "Sinusoid", "Snapshot", "SolveReport", "Step", "StepReport",
-    "Surface", "Trajectory", "TrajectoryError", "Transform", "Transient", "World", "WorldError", "bias",
-    "center_of_mass", "clearance", "compile", "difference", "effect_law", "effects", "energy", "forward_dynamics",
-    "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics", "inverse_kinematics",
-    "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "plans", "restitution_law",
-    "run_simulation", "solve_contacts", "touch", "trajectories",
+    "Proxy", "Reach", "Rotation", "Run", "Scene", "Session", "Shape", "Simulation", "Sinusoid", "Snapshot",
+    "SolveReport", "Step", "StepReport", "Surface", "Trajectory", "TrajectoryError", "Transform", "Transient",
+    "World", "WorldError", "bias", "center_of_mass", "clearance", "compile", "difference", "effect_law", "effects",
+    "energy", "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics",
+    "inverse_kinematics", "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "plans",
+    "restitution_law", "run_simulation", "solve_contacts", "touch", "trajectories",
 ]  # fmt: skip
 
 

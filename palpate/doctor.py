@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -40,7 +40,7 @@ def _servo(fifo: bool) -> Finding:
     from palpate.jit import cache_dir
 
     folder = cache_dir()
-    if folder is None or not list(folder.rglob("loop.servo_loop*.nbc")):
+    if folder is None or not list(folder.rglob("tick.tick_world*.nbc")):
         return Finding(False, "servo", "not measured: its kernels are not compiled yet (`palpate doctor --warm`)")
     row = lateness(1000, 0.5, fifo)
     text = (f"1 kHz for 0.5 s: ticks began {row['p50_us']:.0f} us late (median), {row['p99_us']:.0f} us (99 %), "
@@ -134,9 +134,10 @@ def warm_up(console: Console) -> None:
     """Compile every entry, or load it from the cache, with a bar that says which."""
     import palpate.bench.loops
     import palpate.dynamics.entries
-    import palpate.runtime.loop
+    import palpate.runtime.engine
     import palpate.world.entries  # noqa: F401
     from palpate.jit import compile_listener, entries
+    from palpate.jit.routines import routines
 
     began = time.perf_counter()
     columns = (
@@ -146,14 +147,15 @@ def warm_up(console: Console) -> None:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("compiling", total=len(entries))
-        for entry in entries:
-            name = entry.__name__
+        doors: list[Any] = [*entries, *routines]
+        task = progress.add_task("compiling", total=len(doors))
+        for door in doors:
+            name = door.__name__
 
             def heard(_: str, kernels: int, seconds: float, done: bool, name: str = name) -> None:
                 progress.update(task, description=f"compiling {name}: {kernels} kernels")
 
             with compile_listener(heard):
-                entry.warm()
+                door.warm()
             progress.advance(task)
-    console.print(f"{len(entries)} entries ready in {time.perf_counter() - began:.1f} s")
+    console.print(f"{len(doors)} entries ready in {time.perf_counter() - began:.1f} s")

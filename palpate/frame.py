@@ -1,9 +1,9 @@
 """What one published tick holds: the schema that the servo writes and that recorder, page and network read.
 
 A message is a run of 8-byte little-endian words: first all int64 fields, then all float64 fields, each in the order
-listed here.  Three messages share this one way of being written down:
+listed here; of a frame first those of BASE.  Three messages share this one way of being written down:
 
-    FRAME    servo -> everyone, every tick
+    frame    servo -> everyone, every tick: BASE, and then the simulation's own fields (those of a World: WORLD_FIELDS)
     HAND     page or link -> servo, the latest of each hand counts
     EVENT    page -> servo, every one counts
 
@@ -12,6 +12,8 @@ listed here.  Three messages share this one way of being written down:
 
 from __future__ import annotations
 
+import sys
+from collections import namedtuple
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,10 +46,12 @@ LATENESS_EDGES_US = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000
 
 PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the last good state is shown
 
-# kind of an EVENT.  SEEK [s], SPEED, MODE (of control/modes.py), GRAVITY and FRICTION (times the scene's own) carry a
-# value; PLACE a body, where to put it, and as value whether it is parked there; FOLLOW the address of a plan, and so is
-# none that a page or a link may send
-PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(1, 12)
+# kind of an EVENT: those of every session, SEEK [s] and SPEED with a value; a simulation's own come from FIRST_OWN on
+PLAY, PAUSE, STEP, RESET, SEEK, SPEED, FIRST_OWN = range(1, 8)
+# a World's own: MODE (of control/modes.py), GRAVITY and FRICTION (times the scene's own) carry a value; PLACE a body,
+# where to put it, and as value whether it is parked there; FOLLOW the address of a plan, and so is none that a page or
+# a link may send
+MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(FIRST_OWN, FIRST_OWN + 5)
 # hold of a HAND: a spring between the held point and the target; a force at that point; a tip at the target that
 # presses on the surface there
 PULL, PUSH, PRESS = 0, 1, 2
@@ -65,12 +69,18 @@ class Field(NamedTuple):
     about: str
 
 
-FRAME = (
+BASE = (
     Field("tick", "i", (), "ticks since the start"),
     Field("wall_ns", "i", (), "monotonic clock when the tick began [ns]"),
     Field("state", "i", (), "PAUSED, RUNNING or FAULT"),
     Field("counters", "i", (len(COUNTERS),), "as COUNTERS names them"),
     Field("lateness", "i", (len(LATENESS_EDGES_US) + 1,), "ticks by how late they began"),
+    Field("time_s", "f", (), "simulated time [s]"),
+    Field("tick_us", "f", (), "how long the tick before this one took [us]"),
+    Field("speed", "f", (), "of the simulation, times real time"),
+)
+
+WORLD_FIELDS = (
     Field("hand_body", "i", (HANDS,), "body that each hand holds, 0: none"),
     Field("hand_kind", "i", (HANDS,), "what each hand does: PULL, PUSH or PRESS"),
     Field("edit_mode", "i", (), "what a touch does to the plan: wait, hold, resume, blend, teach"),
@@ -86,9 +96,6 @@ FRAME = (
     Field("device_state", "i", ("n_devices",), "of its guard: engaging, rising, on, slowed, late, fault"),
     Field("device_buttons", "i", ("n_devices",), "one bit each"),
     Field("device_counters", "i", ("n_devices", len(DEVICE_COUNTERS)), "as DEVICE_COUNTERS names them"),
-    Field("time_s", "f", (), "simulated time [s]"),
-    Field("tick_us", "f", (), "how long the tick before this one took [us]"),
-    Field("speed", "f", (), "of the simulation, times real time"),
     Field("gravity", "f", (), "times the scene's own"),
     Field("friction", "f", (), "times the scene's own"),
     Field("q", "f", ("nq",), "coordinates"),
@@ -119,6 +126,7 @@ FRAME = (
     Field("residual", "f", (), "of the contact solver in the tick before, relative to the largest impulse"),
     Field("energy", "f", (3,), "kinetic, potential, work of the hands so far [J]"),
 )
+FRAME = BASE + WORLD_FIELDS
 
 HAND = (
     Field("sent_ns", "i", (), "monotonic clock when it was sent [ns]"),
@@ -161,13 +169,26 @@ class Layout:
         self.length: dict[str, int] = {}
         self.shape: dict[str, tuple[int, ...]] = {}
         self.words = 0
-        for kind in "if":
-            for field in fields:
-                if field.kind == kind:
-                    shape = tuple(sizes[s] if isinstance(s, str) else s for s in field.shape)
-                    self.shape[field.name], self.length[field.name] = shape, int(np.prod(shape, dtype=int))
-                    self.offset[field.name] = self.words
-                    self.words += self.length[field.name]
+        names = {field.name for field in BASE}
+        base = [field for field in fields if field.name in names]  # lies at the same place in every frame
+        own = [field for field in fields if field.name not in names]
+        for field in (f for part in (base, own) for kind in "if" for f in part if f.kind == kind):
+            shape = tuple(sizes[s] if isinstance(s, str) else s for s in field.shape)
+            self.shape[field.name], self.length[field.name] = shape, int(np.prod(shape, dtype=int))
+            self.offset[field.name] = self.words
+            self.words += self.length[field.name]
+
+    @classmethod
+    def described(cls, rows: list[dict[str, Any]], sizes: dict[str, int]) -> Layout:
+        """From what `describe` tells, wherever it says that fields lie; ValueError if they do not fill the message."""
+        layout = cls(tuple(Field(r["name"], r["kind"], tuple(r["shape"]), r.get("about", "")) for r in rows), **sizes)
+        layout.offset = {r["name"]: int(r["offset"]) for r in rows}
+        spans = sorted((begin, layout.length[name]) for name, begin in layout.offset.items())
+        if [begin for begin, _ in spans] != np.cumsum([0, *(length for _, length in spans)])[:-1].tolist():
+            raise ValueError("fields overlap, or leave gaps")
+        if any(r["length"] != layout.length[r["name"]] for r in rows):
+            raise ValueError("a field's length is not that of its shape")
+        return layout
 
     def read(self, words: np.ndarray, name: str) -> Any:
         """One field of a message (words,) int64: a number, or an array of the field's shape."""
@@ -175,6 +196,12 @@ class Layout:
         part = words[self.offset[name] : self.offset[name] + self.length[name]]
         part = part.view(np.float64) if field.kind == "f" else part
         return part.reshape(self.shape[name]) if field.shape else part[0].item()
+
+    def column(self, frames: np.ndarray, name: str) -> np.ndarray:
+        """One field of many messages (n, words) int64: (n, ...)."""
+        field = next(f for f in self.fields if f.name == name)
+        part = np.ascontiguousarray(frames[:, self.offset[name] : self.offset[name] + self.length[name]])
+        return (part.view(np.float64) if field.kind == "f" else part).reshape(len(frames), *self.shape[name])
 
     def unpack(self, words: np.ndarray) -> dict[str, Any]:
         """All fields of a message."""
@@ -200,3 +227,20 @@ class Layout:
              "shape": list(self.shape[f.name]), "about": f.about}
             for f in self.fields
         ]  # fmt: skip
+
+
+def places(name: str, *messages: tuple[Field, ...]) -> Any:
+    """A NamedTuple class of offsets, one for each field of some messages: compiled code knows it as part of a Block."""
+    names = [field.name for fields in messages for field in fields]
+    caller = sys._getframe(1).f_globals["__name__"]  # whose class it is: compiled code knows classes by their names
+    made: Any = namedtuple(name, names, module=caller)  # type: ignore[misc]  # listed once, above
+    made.__annotations__ = dict.fromkeys(names, "int")
+    return made
+
+
+# Where fields lie that are at the same place in every message of their kind [words].
+BASE_AT, HAND_AT, EVENT_AT = (
+    places(name, fields)(**Layout(fields).offset)
+    for name, fields in (("BaseAt", BASE), ("HandAt", HAND), ("EventAt", EVENT))
+)
+HAND_WORDS, EVENT_WORDS = Layout(HAND).words, Layout(EVENT).words

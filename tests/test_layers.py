@@ -16,8 +16,8 @@ PACKAGE = Path(__file__).parents[1] / "palpate"
 # A module or folder imports only from those before it.
 LAYERS = (
     "conventions", "printable", "registry", "whole_files", "frame", "jit", "spatial", "model", "dynamics", "collision",
-    "contact", "world", "control", "haptics", "scenes", "record", "link", "planar", "mobile", "runtime", "page",
-    "experiments", "bench", "doctor", "terminal", "cli",
+    "contact", "world", "control", "haptics", "servo", "scenes", "record", "link", "planar", "mobile", "runtime",
+    "page", "experiments", "bench", "doctor", "terminal", "cli",
 )  # fmt: skip
 FRONT_DOOR_USERS = ("experiments", "bench", "cli")  # written as a user would write them
 PHYSICS = LAYERS[LAYERS.index("spatial") : LAYERS.index("world") + 1]

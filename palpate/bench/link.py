@@ -41,16 +41,15 @@ from palpate.bench.link_rows import (
     row_seconds,
 )
 from palpate.bench.servo import fifo_permitted
-from palpate.jit import warm
 from palpate.link.clock import NEXT, NOTED
 from palpate.link.impair import START
 from palpate.link.wire import QUERY_WORDS
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.linked import SimulatedLink
-from palpate.runtime.mirror_kernels import mirror_loop
+from palpate.runtime.mirror_kernels import tick_mirror
 from palpate.runtime.remote import Remote, RemoteSession
-from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.ring import Follower
 
 DEVICE = "simulated:phantom-premium-1.5"
 DEADLINE_S = 0.0003  # that RemoteSession has
@@ -68,7 +67,7 @@ def simulated_row(network: Network, seconds: float) -> dict[str, Any]:
     with pp.open_device(DEVICE, hand=cycling_hand(rounds)) as device:
         link = SimulatedLink(arm_at_rest(), mirrored, [(device, reach_of(mirrored))], network.there,
                              network.back)  # fmt: skip
-        clock, trips = link.mirroring.clock, []
+        clock, trips = link.hand.clock, []
         window = len(clock.round_trip)
         for _ in range(round(10.0 * row_seconds(rounds))):  # in pieces, since the clock keeps the last exchanges only
             before = int(clock.state[NOTED])
@@ -80,7 +79,7 @@ def simulated_row(network: Network, seconds: float) -> dict[str, Any]:
         goes_on = (holds[:-1] != 0) & (holds[1:] != 0)
         absorbed = -float((force[:-1] * np.diff(point, axis=0)).sum(axis=1) @ goes_on)
         row = link_row(
-            network, trace, 0, np.array(trips), link.reaching[0], link.mirroring.counts()["backlog"],
+            network, trace, 0, np.array(trips), link.reaching[0], link.hand.counts()["backlog"],
             absorbed, link.server.tank.lowest,
         )  # fmt: skip
         for engine in (link.server, link.hand):
@@ -122,15 +121,15 @@ def real_row(network: Network, seconds: float, server: Server, fifo: bool) -> di
             Remote("127.0.0.1", server.port), scene, [(device, reach_of(scene))], fifo=fifo, deadline_s=DEADLINE_S,
             there=network.there, back=network.back, round_trips=round(2000 * length_s),
         )  # fmt: skip
-        follower, layout = Follower(session.engine.frames), session.engine.frame_layout
+        follower, layout = Follower(session.engine.frames), session.engine.layout
         frames: list[np.ndarray] = []
         with session:
             for _ in range(math.ceil(length_s / WATCH_S)):
                 session.wait(WATCH_S)
                 frames += follower.read()
             frames += follower.read()
-        mirror, reaching = session.mirroring, session.reaching[0]
-        trips_ns = mirror.arrays.round_trips[: mirror.arrays.logged]
+        mirror, reaching = session.engine, session.reaching[0]
+        trips_ns = mirror.mirror.round_trips[: mirror.mirror.logged]
         trace = Trace.of(lambda name: np.array([layout.read(words, name) for words in frames]))
         body = server.order("end", "row")
         row = link_row(
@@ -181,7 +180,7 @@ def run(
         raise ValueError("this bench needs Linux, as a link does")
     before, load, permitted = machine(), os.getloadavg(), fifo_permitted()
     progress("the kernels of both ends, compiled or loaded")
-    warm(mirror_loop)
+    tick_mirror.warm()
     simulated = []
     for network in networks:
         progress(f"{network.name}, in simulated time")

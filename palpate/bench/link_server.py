@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from palpate.runtime.remote import Serving
-from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.ring import Follower
 
 LOOK_S = 0.05  # between two looks at the frames, of which the ring keeps two seconds
 
@@ -36,7 +36,7 @@ class BodyAccount:
         self.before: tuple[np.ndarray, np.ndarray] | None = None
 
     def read(self) -> None:
-        layout = self.session.engine.frame_layout
+        layout = self.session.engine.layout
         for words in self.follower.read():
             holds = bool(layout.read(words, "hand_body")[0] != 0)
             point = layout.read(words, "hand_point")[0]

@@ -26,11 +26,10 @@ from palpate.bench.dynamics import machine
 from palpate.bench.page_clients import spread, touches, watched
 from palpate.bench.page_peer import bare_echo
 from palpate.bench.page_start import warm_start
-from palpate.jit import warm
 from palpate.page.sockets import SHOW_HZ
 from palpate.runtime.children import one_line
-from palpate.runtime.loop import servo_loop
-from palpate.runtime.session import Session
+from palpate.runtime.tick import tick_world
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm_line
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing
@@ -69,21 +68,21 @@ SCENES = (
 )
 
 
-def frame_row(scene: str, case: Case, session: Session, seconds: float) -> dict[str, Any]:
+def frame_row(scene: str, case: Case, session: WorldSession, seconds: float) -> dict[str, Any]:
     """What the pages of one case got; times in ms, per page and second."""
     seen = watched(session, case.pages, case.slow, seconds)
     length_s = sum(page.seconds for page in seen.pages)
     return {
         "scene": scene, "pages": case.pages, "slow": case.slow,
         **spread([age for page in seen.pages for age in page.ages_ms]),
-        "frame_bytes": 8 * session.engine.frame_layout.words,
+        "frame_bytes": 8 * session.engine.layout.words,
         "frames_hz": sum(len(page.ages_ms) for page in seen.pages) / length_s if length_s else 0.0,
         "bytes_s": sum(page.frame_bytes for page in seen.pages) / length_s if length_s else 0.0,
         "slow_frames": seen.slow_frames, "ticks": seen.ticks, "late_fraction": seen.late / max(1, seen.ticks),
     }  # fmt: skip
 
 
-def hand_rows(session: Session, body: str, seconds: float) -> dict[str, Any]:
+def hand_rows(session: WorldSession, body: str, seconds: float) -> dict[str, Any]:
     """A hand of a page without a browser; times in ms."""
     times = touches(session, body, seconds)
     return {
@@ -93,7 +92,7 @@ def hand_rows(session: Session, body: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def browser_row(shown: Shown, session: Session, browser: Any, seconds: float) -> dict[str, Any]:
+def browser_row(shown: Shown, session: WorldSession, browser: Any, seconds: float) -> dict[str, Any]:
     """The page of a session in Chromium: pictures a second, and the way from pointer to picture in ms."""
     with closing(page_browser.Tab(browser, session)) as tab:
         session.reset()  # so that something moves
@@ -139,12 +138,12 @@ def run(seconds: float = 1.5, progress: Callable[[str], None] = lambda what: Non
     """Measure everything; returns what `palpate bench page --json` writes."""
     before, load = machine(), os.getloadavg()
     progress("the kernels of the servo, compiled or loaded")
-    warm(servo_loop)
+    tick_world.warm()
     frames, in_browser, fifo, hand = [], [], False, {}
     without = page_browser.missing()
     missing = [without] if without else []
     for k, shown in enumerate(SCENES):
-        with Session(shown.build(), page=True, port=0) as session:
+        with WorldSession(shown.build(), page=True, port=0) as session:
             session.wait(SETTLE_S)
             fifo = session.report.fifo
             for case in shown.cases:

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.runtime.ring import Follower
+from palpate.servo.ring import Follower
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
 WINDOW = {"width": 1280, "height": 720}
 FLAGS = (
@@ -100,7 +100,7 @@ def chromium() -> Iterator[Any]:
 class Tab:
     """One open page of a session."""
 
-    def __init__(self, browser: Any, session: Session) -> None:
+    def __init__(self, browser: Any, session: WorldSession) -> None:
         self.session, self.context = session, browser.new_context(viewport=WINDOW)
         self.context.add_init_script(NOTES)
         self.page = self.context.new_page()
@@ -150,7 +150,7 @@ class Tab:
     def drag(self, body_name: str, seconds: float, seed: int = 1) -> tuple[dict[str, list[float]], float]:
         """Hold a body and lead it around; times [ms] between the stages of every move that came through, and how far
         off the page's clock may be [ms]."""
-        rng, engine, layout = np.random.default_rng(seed), self.session.engine, self.session.engine.frame_layout
+        rng, engine, layout = np.random.default_rng(seed), self.session.engine, self.session.engine.layout
         at = self.grab(body_name)
         self.page.evaluate("__notes.sent.length = __notes.shown.length = 0")
         hands, frames = Follower(engine.hands), Follower(engine.frames)

@@ -21,10 +21,10 @@ import numpy as np
 
 from palpate.frame import COUNTERS, Layout
 from palpate.page.sockets import SHOW_HZ
-from palpate.runtime.ring import Follower
+from palpate.servo.ring import Follower
 
 if TYPE_CHECKING:  # the peer's process has no use for the compiler
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
 PATIENCE_S = 20.0  # for anything that must come
 SLOW_READ_S = 0.25  # between two looks of a page that is slow
@@ -106,9 +106,9 @@ async def look_now_and_then(url: str, until: float) -> int:
     return taken
 
 
-def watched(session: Session, pages: int, slow: bool, seconds: float) -> Watched:
+def watched(session: WorldSession, pages: int, slow: bool, seconds: float) -> Watched:
     """So many pages read along for a while, and a slow one beside them."""
-    layout = session.engine.frame_layout
+    layout = session.engine.layout
 
     async def together() -> tuple[list[Seen], int]:
         until = time.monotonic() + seconds
@@ -118,7 +118,7 @@ def watched(session: Session, pages: int, slow: bool, seconds: float) -> Watched
         await asyncio.sleep(max(0.0, until - time.monotonic()))
         return list(seen), sum(taken)
 
-    frames, late = session.engine.frames, session.engine.servo.counters  # ticks begin anew with a reset, these do not
+    frames, late = session.engine.frames, session.engine.head.counters  # ticks begin anew with a reset, these do not
     before = frames.head, int(late[LATE])
     seen, taken = asyncio.run(together())
     return Watched(seen, taken, frames.head - before[0], int(late[LATE]) - before[1])
@@ -136,14 +136,14 @@ class Touches:
     and_back: list[float] = field(default_factory=list)
 
 
-def touches(session: Session, body_name: str, seconds: float, seed: int = 1) -> Touches:
+def touches(session: WorldSession, body_name: str, seconds: float, seed: int = 1) -> Touches:
     """Take hold of a body, wait until a frame comes that has the force, let go, and again at another moment."""
     return asyncio.run(_touches(session, session.scene.model.body(body_name), seconds, np.random.default_rng(seed)))
 
 
-async def _touches(session: Session, body: int, seconds: float, rng: np.random.Generator) -> Touches:
+async def _touches(session: WorldSession, body: int, seconds: float, rng: np.random.Generator) -> Touches:
     engine, times = session.engine, Touches()
-    layout, until = engine.frame_layout, time.monotonic() + seconds
+    layout, until = engine.layout, time.monotonic() + seconds
     async with connected(session.url) as ws:
         stiffness_N_m = (await ws.receive_json())["hand"]["stiffness_N_m"]  # of the hello
         words = await next_frame(ws)

@@ -27,7 +27,6 @@ from mcap.writer import CompressionType, Writer
 
 from palpate.bench.dynamics import machine
 from palpate.frame import COUNTERS
-from palpate.jit import warm
 from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.wire import FrameCodec
@@ -35,13 +34,13 @@ from palpate.record.writer import FrameWriter
 from palpate.runtime.children import Child
 from palpate.runtime.describe import describe
 from palpate.runtime.folders import Folder
-from palpate.runtime.loop import servo_loop
 from palpate.runtime.recorder import CHUNK_S
-from palpate.runtime.ring import Ring
-from palpate.runtime.session import Session
+from palpate.runtime.tick import tick_world
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import human_standing
+from palpate.servo.ring import Ring
 
 LOST_GOAL_S = 0.1  # of a recording, by kill -9
 LOOK_S = 0.005  # between two looks at how far a recorder is
@@ -71,7 +70,7 @@ RECORDED = (
 def record_row(case: Recorded, seconds: float, folder: Path) -> dict[str, Any]:
     """Record a session for a while; what came of it."""
     path = folder / "whole.mcap"
-    session = Session(case.build(), record=path)
+    session = WorldSession(case.build(), record=path)
     ring = Ring(os.dup(session.engine.frames.fd))  # outlives the session: it knows how many were published
     with session:
         recorder = session.recorder
@@ -104,9 +103,9 @@ def _cpu_s(recorder: Child | None) -> float:
 # ---- as fast as it goes
 
 
-def flat_out(session: Session, folder: Path) -> dict[str, float]:
+def flat_out(session: WorldSession, folder: Path) -> dict[str, float]:
     """Frames in a second of a core: those in a session's ring, written as the recorder does, a chunk each CHUNK_S."""
-    ring, layout = session.engine.frames, session.engine.frame_layout
+    ring, layout = session.engine.frames, session.engine.layout
     head = ring.head
     kept = [words for n in range(max(1, head - ring.slots // 2), head + 1) if (words := ring.read(n)) is not None]
     each = max(1, round(CHUNK_S * session.engine.rate_hz))
@@ -163,7 +162,7 @@ class Killed:
     lost_bytes: int  # at the end of the file, that were not whole
 
 
-def kill_recorder(session: Session, path: Path, life_s: float) -> Killed:
+def kill_recorder(session: WorldSession, path: Path, life_s: float) -> Killed:
     """Attach a recorder to a running session, let it record for a while, kill it -9 and mend what it left."""
     frames, hello = session.engine.frames, describe(session.scene, session.engine)
     orders = {"frame_fd": frames.fd, "path": str(path), "hello": hello, "start": frames.head + 1, "fifo": True}
@@ -180,11 +179,11 @@ def kill_recorder(session: Session, path: Path, life_s: float) -> Killed:
     mended = recover(path)
     with Recording(mended.path) as back:
         words = np.array([*back], dtype=np.int64)
-    last_ns = int(words[-1, session.engine.frame_layout.offset["wall_ns"]])
+    last_ns = int(words[-1, session.engine.layout.offset["wall_ns"]])
     return Killed(max(0.0, 1e-9 * (newest_ns - last_ns)), words, mended.lost_bytes)
 
 
-def _catch_up(path: Path, session: Session) -> None:
+def _catch_up(path: Path, session: WorldSession) -> None:
     """A recorder that comes late has a backlog, which one of a session has not: wait until it has written that."""
     behind_ns, end = session.frame()["wall_ns"], time.monotonic() + START_S
     while time.monotonic() < end:
@@ -195,7 +194,7 @@ def _catch_up(path: Path, session: Session) -> None:
     raise RuntimeError(f"a recorder was still behind after {START_S:g} s")
 
 
-def kill_rows(session: Session, folder: Path, kills: int, seed: int = 1) -> list[dict[str, float]]:
+def kill_rows(session: WorldSession, folder: Path, kills: int, seed: int = 1) -> list[dict[str, float]]:
     """Kill so many, one after the other, at random moments."""
     rows = []
     for k, life_s in enumerate(np.random.default_rng(seed).uniform(*LIVES_S, kills)):
@@ -231,12 +230,12 @@ def run(seconds: float = 5.0, progress: Callable[[str], None] = lambda what: Non
         raise ValueError("this bench needs Linux: elsewhere the loop is timed by Python")
     before, load, rows = machine(), os.getloadavg(), []
     progress("the kernels of the servo, compiled or loaded")
-    warm(servo_loop)
+    tick_world.warm()
     with Folder("bench") as folder:
         for case in RECORDED:
             progress(f"a recording of {case.name}")
             row = record_row(case, seconds, folder)
-            with Session(case.build(), shared=True) as session:
+            with WorldSession(case.build(), shared=True) as session:
                 progress(f"kill -9 of recorders of {case.name}")
                 row["killed"] = kill_rows(session, folder, KILLS)
                 progress(f"frames of {case.name}, as fast as they go")

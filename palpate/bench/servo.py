@@ -18,10 +18,8 @@ import numpy as np
 
 from palpate.bench.dynamics import machine
 from palpate.bench.timed_servo import lateness_row, run_servo
-from palpate.haptics.devices.pointer import Pointer
-from palpate.jit import warm
-from palpate.runtime.loop import servo_loop
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
+from palpate.runtime.tick import tick_world
 from palpate.scenes.arm import arm
 
 RATES_HZ = (1000, 2000, 4000)
@@ -42,7 +40,7 @@ def lateness(rate_hz: int, seconds: float, fifo: bool) -> dict[str, float]:
     """Run the servo of the arm for a while; lateness [us], and the part of ticks that ended after the next was due."""
     scene = arm(rate_hz)
     periods = round(seconds * rate_hz)
-    engine = Engine(scene.world, scene.plan, Pointer().spec, lateness_log=periods)
+    engine = Engine(scene, lateness_log=periods)
     run_servo(engine, periods, fifo)
     row = lateness_row(engine, periods)
     engine.close()
@@ -56,7 +54,7 @@ def run(seconds: float = 4.0, progress: Callable[[str], None] = lambda what: Non
     from palpate.bench import rendering  # not at the top: `palpate doctor` wants the loop alone
     from palpate.bench.touched import touched, touched_scenes, verdicts
 
-    warm(servo_loop)
+    tick_world.warm()
     before, rows, touched_rows, permitted = machine(), [], [], fifo_permitted()
     for busy in (False, True):
         neighbour = subprocess.Popen([sys.executable, "-c", BUSY]) if busy else None
@@ -98,17 +96,17 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
     import aiohttp
 
     from palpate.bench.page_clients import socket_of
-    from palpate.runtime.ring import Follower
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
+    from palpate.servo.ring import Follower
 
     sent_ns: list[int] = []
     stamped_ns: list[int] = []
     ages_s: list[float] = []
     frame_ms: list[float] = []
 
-    async def client(session: Session) -> None:
+    async def client(session: WorldSession) -> None:
         engine = session.engine
-        frames, hands, layout = Follower(engine.frames), Follower(engine.hands), engine.frame_layout
+        frames, hands, layout = Follower(engine.frames), Follower(engine.hands), engine.layout
         body = session.scene.model.body("tool")
         target = session.frame()["pose"][body][:3].tolist()
         hand = json.dumps({"type": "hand", "body": body, "at_body": [0, 0, 0], "target": target, "stiffness": 800})
@@ -125,7 +123,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
                 stamped_ns.extend(engine.hand_layout.read(m, "sent_ns") for m in hands.read())
                 ages_s.extend(layout.read(m, "hand_age_s")[0] for m in frames.read())
 
-    with Session(arm(), page=True, port=0) as session:
+    with WorldSession(arm(), page=True, port=0) as session:
         session.wait(0.3)
         asyncio.run(client(session))
     ages = np.array(ages_s)

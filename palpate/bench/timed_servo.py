@@ -9,23 +9,23 @@ from collections.abc import Callable
 import numpy as np
 
 from palpate.frame import COUNTERS, PLAY
-from palpate.runtime.loop import restart, servo_loop
+from palpate.runtime.engine import Engine
 from palpate.runtime.session import FIFO_PRIORITY, SPIN_US
-from palpate.runtime.state import SPIN_NS, Engine
+from palpate.servo.loop import SPIN_NS
 
 WATCH_S = 0.05  # between two looks of whoever reads along
 
 
 def run_servo(engine: Engine, periods: int, fifo: bool, watch: Callable[[], None] = lambda: None) -> None:
     """Run from the start of the scene; `watch` is called now and then meanwhile, and once more at the end."""
-    restart(engine.address)
-    engine.servo.control[SPIN_NS] = SPIN_US * 1000
+    engine.restart()
+    engine.beat.control[SPIN_NS] = SPIN_US * 1000
     engine.events.write(engine.event_layout.pack(kind=PLAY))
 
     def run() -> None:
         if fifo:  # of this thread only
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
-        servo_loop(engine.address, periods)
+        engine.loop(periods)
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -37,9 +37,9 @@ def run_servo(engine: Engine, periods: int, fifo: bool, watch: Callable[[], None
 def lateness_row(engine: Engine, periods: int) -> dict[str, float]:
     """Of an engine with a log of that many periods: lateness [us], the part of ticks that ended after the next was due,
     and how many were given up."""
-    late_us = engine.servo.lateness_log * 1e-3
+    late_us = engine.beat.lateness_log * 1e-3
     p50, p99, p999 = np.percentile(late_us, (50, 99, 99.9))
-    counters = dict(zip(COUNTERS, engine.servo.counters.tolist(), strict=True))
+    counters = dict(zip(COUNTERS, engine.head.counters.tolist(), strict=True))
     return {
         "p50_us": float(p50),
         "p99_us": float(p99),

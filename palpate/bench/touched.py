@@ -16,13 +16,12 @@ import numpy as np
 import palpate as pp
 from palpate.bench.timed_servo import lateness_row, run_servo
 from palpate.frame import FAULT
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.reach import Reach, Reaching
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.crowd import crowd
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing
+from palpate.servo.ring import Follower
 from palpate.spatial.placement import Rotation, Transform, Vector3
 
 DEVICE = "simulated:phantom-premium-1.5"
@@ -80,7 +79,7 @@ class FrameLog:
     """Reads every frame of an engine with one device: tick times, ages of forces, what the hand was doing."""
 
     def __init__(self, engine: Engine) -> None:
-        self.follower, at, self.period_us = Follower(engine.frames), engine.frame_layout.offset, 1e6 / engine.rate_hz
+        self.follower, at, self.period_us = Follower(engine.frames), engine.layout.offset, 1e6 / engine.rate_hz
         self._floats = [at["tick_us"], at["device_age_s"], *(at["device_body_force"] + r for r in range(3))]
         self._ints = [at["device_held"], at["contacts"]]
         self._rows: list[np.ndarray] = []
@@ -117,11 +116,11 @@ def touched(case: TouchedScene, seconds: float, fifo: bool) -> dict[str, Any]:
     periods = round(seconds * scene.rate_hz)
     with pp.open_device(DEVICE, hand=case.hand(seconds)) as device:
         reaching = case.reaching(scene.world, device, real_time=True)
-        engine = Engine(scene.world, scene.plan, Pointer().spec, lateness_log=periods, devices=[reaching])
+        engine = Engine(scene, lateness_log=periods, devices=[reaching])
         log = FrameLog(engine)
         run_servo(engine, periods, fifo, log.read)
         row = {"scene": case.name, "rate_hz": scene.rate_hz} | lateness_row(engine, periods) | log.summary()
-        stopped = scene.world.fault if engine.servo.state == FAULT else ""
+        stopped = scene.world.fault if engine.head.state == FAULT else ""
         row |= {"device": reaching.report().counts, "fault": reaching.fault or stopped}
         engine.close()
     return row

@@ -13,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from palpate.frame import PULL, Layout
+from palpate.experiments.simulated import recorded
+from palpate.frame import BASE_AT, PULL, Layout
 from palpate.haptics.devices.scripted import Scripted
 from palpate.haptics.spring import spring_fields
-from palpate.record.writer import FrameWriter
-from palpate.runtime.describe import STIFFNESS_N_M, describe
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.describe import STIFFNESS_N_M
+from palpate.runtime.engine import running
 from palpate.scenes.scene import Scene
 from palpate.scenes.task import REACHED, trials_of
 
@@ -99,51 +97,37 @@ def felt_trials(
 
     The servo's own tick in simulated time; the same bits every time.  The scene stays as it was.
     """
-    task, before, dt = scene.task, scene.world.snapshot(), scene.world.dt
+    task, dt = scene.task, scene.world.dt
     if task is None:
         raise ValueError(f"the scene {scene.name!r} has no task")
-    engine = Engine(scene.world, scene.plan, Scripted().spec, editing=scene.editing, task=task)
-    layout, body, follower = engine.frame_layout, engine.model.body(task.body), Follower(engine.frames)
-    rows: list[np.ndarray] = []
-    writer = (
-        FrameWriter(record, describe(scene, engine), clock="simulated", clock_offset_ns=0, overwrite=True)
-        if record else None
-    )  # fmt: skip
-    spring, wall_ns = spring_fields(STIFFNESS_N_M), 0
-    for _ in range(trials):
-        restart(engine.address)
-        held, felt, begun = None, np.zeros(3), len(rows)
-        for _ in range(round(seconds / dt / EVERY)):
-            if held is None:
-                simulate(engine.address, 1, np.zeros((1, engine.hand_layout.words), dtype=np.int64))
-            else:
-                goes = hand.move(felt, EVERY * dt)
+    spring = spring_fields(STIFFNESS_N_M)
+    with running(scene, device=Scripted().spec) as run, recorded(scene, run, record) as writer:
+        run.sink = lambda frames: None  # each trial is written whole, below, with a clock that goes on
+        engine, body = run.simulation, scene.model.body(task.body)
+        written: list[np.ndarray] = []
+        for _ in range(trials):
+            engine.restart()
+            begun = run.count
+            run.ticks(1, engine.hand_layout.pack()[None])
+            held = run.now["pose"][body][:3].copy()
+            hand.begin(held)
+            for _ in range(round(seconds / dt / EVERY) - 1):
+                goes = hand.move(-run.now["hand_force"][0], EVERY * dt)
                 way = held + np.arange(1, EVERY + 1)[:, None] / EVERY * (goes - held)
                 held = goes
                 table = [engine.hand_layout.pack(body=body, hold=PULL, target=x, **spring) for x in way]
-                if simulate(engine.address, EVERY, np.array(table)) != EVERY:
-                    raise RuntimeError(f"the world stopped: {scene.world.fault}")
-            new = np.array(follower.read())
-            new[:, layout.offset["wall_ns"]] = wall_ns + np.arange(1, len(new) + 1) * round(1e9 * dt)
-            wall_ns = int(new[-1, layout.offset["wall_ns"]])
-            rows.extend(new)
-            if held is None:
-                held = layout.read(new[-1], "pose")[body][:3].copy()
-                hand.begin(held)
-            felt = -layout.read(new[-1], "hand_force")[0]
-            if layout.read(new[-1], "task_state") == REACHED:
-                break
-        if writer:
-            writer.add(np.array(rows[begun:]))
-            (trial,) = trials_of(_histories(np.array(rows[begun:]), layout))
-            writer.mark(f"trial {trial.number}", trial._asdict(), wall_ns)
-    if writer:
-        writer.close()
-    frames = _histories(np.array(rows), layout)
-    engine.close()
-    scene.world.restore(before)
-    return frames
+                run.ticks(EVERY, np.array(table))
+                if run.now["task_state"] == REACHED:
+                    break
+            written.append(run.frames[begun:])
+            ticks = np.arange(begun, run.count) + 1
+            written[-1][:, BASE_AT.wall_ns] = ticks * round(1e9 * dt)
+            if writer:
+                writer.add(written[-1])
+                (trial,) = trials_of(_histories(written[-1], engine.layout))
+                writer.mark(f"trial {trial.number}", trial._asdict(), int(written[-1][-1, BASE_AT.wall_ns]))
+        return _histories(np.concatenate(written), engine.layout)
 
 
-def _histories(words: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
-    return {f.name: np.array([layout.read(row, f.name) for row in words]) for f in layout.fields}
+def _histories(frames: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
+    return {field.name: layout.column(frames, field.name) for field in layout.fields}

@@ -2,64 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from palpate.dynamics.facade import forward_kinematics
-from palpate.frame import FRAME, PULL, PUSH
+from palpate.frame import PULL, PUSH
 from palpate.haptics.devices.scripted import Grasp, Push, Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
 from palpate.runtime.describe import STIFFNESS_N_M, describe
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine, running
 from palpate.scenes.scene import Scene
-
-BATCH = 250  # ticks between two looks at the ring, which holds many more
+from palpate.servo.run import BATCH, Run
 
 
 def simulated_run(
     scene: Scene, ticks: int, hand: Scripted | None = None, record: Path | None = None
 ) -> dict[str, np.ndarray]:
     """Histories (ticks, ...) of every field of the frame; the same bits every time, and the scene stays as it was."""
-    hand, before = hand or Scripted(), scene.world.snapshot()
-    engine = Engine(
-        scene.world, scene.plan, hand.spec, editing=scene.editing, parked=scene.spares, shared=False, task=scene.task
-    )
-    restart(engine.address)
-    follower, messages = Follower(engine.frames), []
-    writer = (
-        FrameWriter(record, describe(scene, engine), clock="simulated", clock_offset_ns=0, overwrite=True)
-        if record
-        else None
-    )
-    script = _Script(engine, hand)
-    done = 0
-    while done < ticks:
-        table = script.messages(done, min(BATCH, ticks - done))
-        n = len(table)
-        if simulate(engine.address, n, table) != n:
-            raise RuntimeError(f"the world stopped: {scene.world.fault}")
-        done += n
-        batch = follower.read()
-        messages += batch
-        if writer:
-            writer.add(np.array(batch))
-    if writer:
-        writer.close()
-    words, layout = np.array(messages), engine.frame_layout
-    engine.close()
-    scene.world.restore(before)
+    hand = hand or Scripted()
+    with running(scene, device=hand.spec) as run, recorded(scene, run, record):
+        script = _Script(run.simulation, hand)
+        done = 0
+        while done < ticks:
+            table = script.messages(done, min(BATCH, ticks - done))
+            run.ticks(len(table), table)
+            done += len(table)
+        histories = run.histories()
+    return {name: x[:, 0] if name.startswith("hand_") else x for name, x in histories.items()}  # a script has one hand
 
-    def history(name: str, kind: str) -> np.ndarray:
-        part = np.ascontiguousarray(words[:, layout.offset[name] : layout.offset[name] + layout.length[name]])
-        part = part.view(np.float64) if kind == "f" else part
-        shown = part.reshape(len(words), *layout.shape[name])
-        return shown[:, 0] if name.startswith("hand_") else shown  # a frame has two hands, a script one
 
-    return {f.name: history(f.name, f.kind) for f in FRAME}
+@contextmanager
+def recorded(scene: Scene, run: Run[Engine], record: Path | None) -> Iterator[FrameWriter | None]:
+    """While inside, every frame goes into a recording, too, if one is wanted."""
+    if record is None:
+        yield None
+        return
+    hello = describe(scene, run.simulation)
+    writer = FrameWriter(record, hello, clock="simulated", clock_offset_ns=0, overwrite=True)
+    run.sink = writer.add
+    yield writer
+    writer.close()
 
 
 class _Script:

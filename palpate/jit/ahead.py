@@ -1,6 +1,6 @@
 """More processes that compile ahead: a first start on two cores takes little more than half as long.
 
-What they compile they put into the cache and never run, so they may begin anywhere: one with the entry itself and then
+What they compile they put into the cache and never run, so they may begin anywhere: one with the routine itself, then
 the shared functions from the last to the first, others (where there are more than two cores) in between, while the
 first process goes from the first to the last.  Whoever comes second finds the work done.
 """
@@ -22,14 +22,14 @@ from palpate.jit import turns
 from palpate.jit.cache import cache_dir
 from palpate.jit.decorators import DISABLED
 from palpate.jit.remaining import missing
-from palpate.jit.shared import reached_by
+from palpate.jit.shared import CFunction, reached_by
 
 MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
 
 
 @contextmanager
 def compiled_ahead(module: str, name: str) -> Iterator[None]:
-    """While inside, other processes compile the entry `name` of a module, if that has not been done before."""
+    """While inside, other processes compile the routine `name` of a module, if that has not been done before."""
     folder = None if DISABLED else cache_dir()
     if folder is None or not missing([getattr(importlib.import_module(module), name)]):
         yield
@@ -63,14 +63,14 @@ def _end_with_parent() -> None:
 
 
 def compile_all(module: str, name: str, worker: int = 0, workers: int = 1) -> None:
-    """One of the processes: everything that the entry reaches, from the end, or from in between."""
-    entry = getattr(importlib.import_module(module), name)
+    """One of the processes: everything that the routine reaches, from the end, or from in between."""
+    routine = getattr(importlib.import_module(module), name)
     somewhere = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value  # nothing here is ever called
-    reached = [each for each in reached_by(entry.py_func) if each.callback is None]
+    reached = [each for each in reached_by(routine.function) if each.callback is None]
     for each in reached:
         llvmlite.binding.add_symbol(each.symbol, somewhere)
     if worker == 0:
-        entry.compile(entry.declared)
+        CFunction.compiled(routine)
     begin = worker * len(reached) // workers
     backwards = reached[::-1]
     for each in backwards[begin:] + backwards[:begin]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from numba.core import registry, sigutils, typing
 
 from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import Entry, entries
-from palpate.jit.shared import Shared, reached_by
+from palpate.jit.routines import routines
+from palpate.jit.shared import CFunction, reached_by
 
 # What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
 # faster or slower by some factor, which is found out on the way.
@@ -39,9 +40,9 @@ class Part(Protocol):
 
 
 class Function:
-    """A shared function or an entry, as a Part."""
+    """A shared function, a routine or an entry, as a Part."""
 
-    def __init__(self, compiled: Shared | Entry) -> None:
+    def __init__(self, compiled: CFunction | Entry) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
         if isinstance(compiled, Entry):
             python, signature = compiled.py_func, compiled.declared
@@ -64,15 +65,16 @@ class Function:
 
     @property
     def done(self) -> bool:
-        here = self._compiled.overloads if isinstance(self._compiled, Entry) else self._compiled.callback
-        return bool(here) or self._written() not in (0, self._before)  # before: of an older source
+        one = self._compiled
+        here = bool(one.overloads) if isinstance(one, Entry) else one.is_compiled
+        return here or self._written() not in (0, self._before)  # before: of an older source
 
 
-def missing(needed: Iterable[Entry]) -> list[Function]:
-    """What entries need and is not in the cache, in the order in which a process compiles it."""
-    wanted: list[Shared | Entry] = []
-    for entry in needed:
-        wanted += [*reached_by(entry.py_func), entry]
+def missing(needed: Iterable[CFunction | Entry]) -> list[Function]:
+    """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
+    wanted: list[CFunction | Entry] = []
+    for door in needed:
+        wanted += [*reached_by(door.py_func if isinstance(door, Entry) else door.function), door]
     found = map(Function, {id(each): each for each in wanted}.values())
     return [each for each in found if not each.was_cached]
 
@@ -100,10 +102,11 @@ class Remaining:
         self._took = self._measured = SURE_S  # what it took for parts of so many seconds
 
     def heard(self, entry: str, *_: object) -> None:
-        """A `compile_listener`: an entry that nobody foresaw is being compiled."""
+        """A `compile_listener`: an entry or routine that nobody foresaw is being compiled."""
         known = {part.name for part in self.parts}
         if not any(name.endswith(f".{entry}") for name in known):
-            more = missing(each for each in entries if each.py_func.__name__ == entry)
+            doors: list[Any] = [*entries, *routines]
+            more = missing(each for each in doors if each.__name__ == entry)
             self.parts = [part for part in more if part.name not in known] + self.parts  # it comes before the others
 
     def look(self) -> Left:

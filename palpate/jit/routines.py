@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from llvmlite import ir
 from numba import extending, types
 
-from palpate.jit.decorators import DISABLED
-from palpate.jit.shared import CFunction, plain_function, reached_by
+from palpate.jit.decorators import DISABLED, around_entries
+from palpate.jit.shared import CFunction, plain_function
 
 SIGNATURE = "int64(intp)"
 
@@ -26,10 +27,15 @@ class Routine(CFunction):
         super().__init__(function, SIGNATURE)
 
     def compiled(self) -> Any:
-        """As any C function, after the shared functions that it may call."""
-        for each in reached_by(self.function):
-            each.link()
-        return super().compiled()
+        """As any C function, with what is done around entries: the shared functions that it may call come first."""
+        with ExitStack() as stack:
+            for around in around_entries:
+                stack.enter_context(around(self.function))
+            return super().compiled()
+
+    def warm(self) -> None:
+        """Compile, or load from the cache, ahead of the first call."""
+        self.address  # noqa: B018
 
     def __call__(self, block: Any) -> int:
         if DISABLED:
@@ -48,9 +54,13 @@ def call_routine(typingctx, address, block):
     return types.int64(types.intp, types.intp), codegen
 
 
+routines: list[Routine] = []  # all that are imported, for `palpate doctor --warm`
+
+
 def routine(function: Callable[[Any], int]) -> Routine:
     """Decorator: function(address of a Block) -> int64 as a routine; it may call kernels, not allocate or raise."""
-    return Routine(function)
+    routines.append(Routine(function))
+    return routines[-1]
 
 
 if DISABLED:

@@ -56,6 +56,11 @@ class CFunction:
     def _callback(self) -> Any:
         return self.compiled()
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this process has it."""
+        return "_callback" in vars(self)
+
     @cached_property
     def address(self) -> int:
         """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
@@ -76,6 +81,10 @@ class Shared(CFunction):
         self.symbol = f"{function.__module__}.{function.__name__}".replace(".", "_")
         self.external = types.ExternalFunction(self.symbol, returns(*args))
         self.callback: Any = None
+
+    @property
+    def is_compiled(self) -> bool:
+        return self.callback is not None
 
     def link(self) -> None:
         """Compile or load it, and make its symbol known; those it calls must be linked already."""

@@ -24,7 +24,7 @@ from aiohttp import WSMsgType, web
 
 from palpate.frame import HANDS
 from palpate.page import messages
-from palpate.runtime.ring import Ring
+from palpate.servo.ring import Ring
 
 SHOW_HZ = 60.0
 SILENCE_S = 1.0  # a frozen browser loses the hands; the servo itself lets go after 100 ms

@@ -14,7 +14,7 @@ import numpy as np
 from mcap.opcode import Opcode
 from mcap.records import Attachment, Channel, Schema
 
-from palpate.frame import EVENT, HAND, Field, Layout
+from palpate.frame import EVENT, HAND, Layout
 from palpate.record import RecordError
 from palpate.record.container import LATEST_NS, MESSAGE, MESSAGE_INDEX, messages_in
 from palpate.record.marks import check_mark
@@ -37,17 +37,11 @@ _HEAD = struct.Struct("<BQHIQQ")  # a message record before its data, as contain
 def layout_of(hello: dict[str, Any]) -> Layout:
     """The layout that a scene description gives of its frames: a file is read by its own, not by this version's."""
     try:
-        fields = tuple(Field(f["name"], f["kind"], tuple(f["shape"]), f.get("about", "")) for f in hello["frame"])
-        layout = Layout(fields, **hello.get("sizes", {}))
-        same = [(f["offset"], f["length"]) for f in hello["frame"]] == [
-            (layout.offset[f.name], layout.length[f.name]) for f in fields
-        ]
+        layout = Layout.described(hello["frame"], hello.get("sizes", {}))
         for name in ("tick", "wall_ns", "state", "time_s"):
             layout.offset[name]
     except (KeyError, TypeError, ValueError) as error:
         raise RecordError(f"the scene description does not say how its frames are laid out ({error!r})") from None
-    if not same:
-        raise RecordError("the scene description lays its frames out in a way that this version does not know")
     return layout
 
 

@@ -8,14 +8,12 @@ import numpy as np
 
 from palpate.conventions import WORLD
 from palpate.frame import HANDS
-from palpate.haptics.devices.pointer import Pointer
 from palpate.record.hands import Hands, read_hands
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.session import BATCH, SMOOTH_S
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine, running
 from palpate.runtime.tick import STALE_NS
+from palpate.runtime.world_session import SMOOTH_S
 from palpate.scenes.scene import Scene
+from palpate.servo.run import Run
 
 
 def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None = None) -> np.ndarray:
@@ -24,39 +22,30 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
     hands    what `palpate export --format hand` wrote, or record.hands.hands_of(recording)
     seconds  how long [s]; default: as long as the hands were recorded
     """
-    hands, before = hands if isinstance(hands, tuple) else read_hands(hands), scene.world.snapshot()
-    engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing, parked=scene.spares,
-                    shared=False, task=scene.task)  # fmt: skip
-    try:
-        ticks = hands.ticks if seconds is None else round(seconds * engine.rate_hz)
-        return _run(scene, engine, hands, ticks)
-    finally:
-        engine.close()
-        scene.world.restore(before)
+    hands = hands if isinstance(hands, tuple) else read_hands(hands)
+    with running(scene, smooth_s=SMOOTH_S) as run:
+        ticks = hands.ticks if seconds is None else round(seconds * run.simulation.rate_hz)
+        _play(scene, run, hands, ticks)
+        return run.frames
 
 
-def _run(scene: Scene, engine: Engine, hands: Hands, ticks: int) -> np.ndarray:
-    restart(engine.address)
-    servo, words, offset = engine.servo, engine.hand_layout.words, engine.hand_layout.offset
+def _play(scene: Scene, run: Run[Engine], hands: Hands, ticks: int) -> None:
+    engine = run.simulation
+    head, words, offset = engine.head, engine.hand_layout.words, engine.hand_layout.offset
     body = [scene.model.body(name) if name else WORLD for name in hands.body]
     fresh = max(1, int(0.5e-9 * STALE_NS * engine.rate_hz))  # ticks after which a hand must be heard of again
-    nobody = np.zeros((0, words), dtype=np.int64)
-    follower, frames = Follower(engine.frames), []
     done = row = 0
     while done < ticks:
         while row < len(body) and hands.tick[row] <= done:
             k = int(hands.hand[row])
-            servo.hand[k * words : (k + 1) * words] = hands.message[row]
-            servo.hand[k * words + offset["body"]] = body[row]
+            head.hand[k * words : (k + 1) * words] = hands.message[row]
+            head.hand[k * words + offset["body"]] = body[row]
             if hands.anew[row]:
-                servo.held[k] = WORLD
+                engine.servo.held[k] = WORLD
             row += 1
         for k in range(HANDS):
-            servo.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * int(servo.tick))
+            head.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * head.tick)
         until = int(hands.tick[row]) if row < len(body) else ticks
-        n = min(ticks, until, done + fresh, done + BATCH) - done
-        if simulate(engine.address, n, nobody) != n:
-            raise RuntimeError(f"the world stopped: {scene.world.fault}")
-        frames += follower.read()
+        n = min(ticks, until, done + fresh) - done
+        run.ticks(n)
         done += n
-    return np.array(frames, dtype=np.int64).reshape(len(frames), engine.frame_layout.words)

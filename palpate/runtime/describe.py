@@ -14,8 +14,8 @@ from palpate.frame import COUNTERS, LATENESS_EDGES_US
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
 from palpate.registry import everything
+from palpate.runtime.engine import Engine
 from palpate.runtime.meshes import mesh_key, meshes_of
-from palpate.runtime.state import Engine
 from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
@@ -81,7 +81,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "scene": scene.name,
         "title": scene.title,
         "rate_hz": engine.rate_hz,
-        "sizes": dict(engine.frame_layout.sizes),
+        "sizes": dict(engine.layout.sizes),
         "joints": list(model.joint_names),
         "joint_units": ["m" if j.kind == "prismatic" else "rad" for j in _moving(scene)],
         "axes": describe_axes(engine),
@@ -106,7 +106,7 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "scenes": [{"name": name, "about": about} for name, (_, about) in sorted(everything(SCENES, "scenes").items())],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],
-        "frame": engine.frame_layout.describe(),
+        "frame": engine.layout.describe(),
         "counters": list(COUNTERS),
         "lateness_edges_us": list(LATENESS_EDGES_US),
         "path": scene.path.round(5).tolist(),

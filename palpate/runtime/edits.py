@@ -22,11 +22,11 @@ from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.compile import compile
 from palpate.model.model import Floats2, Model
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.loose import parking
 from palpate.scenes.robots import locked
 from palpate.scenes.scene import PARKED_M, Scene
+from palpate.servo.ring import Follower
 from palpate.spatial.placement import Transform, Vector3
 from palpate.world.build import placing
 
@@ -127,7 +127,7 @@ class Edits:
                 self._take(np.array(messages))
 
     def _take(self, words: np.ndarray) -> None:
-        layout, at = self._engine.frame_layout, self._guiding().arrays
+        layout, at = self._engine.layout, self._guiding().arrays
 
         def column(name: str, which: np.ndarray | slice) -> np.ndarray:
             part = words[:, layout.offset[name] : layout.offset[name] + layout.length[name]]

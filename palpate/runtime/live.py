@@ -22,13 +22,13 @@ from palpate.runtime.early_page import page_first
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import Folder, sweep
 from palpate.runtime.paging import Where
-from palpate.runtime.ring import Ring
 from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.tls import make_certificate
 from palpate.runtime.users import address_to_open
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Ring
 from palpate.spatial.placement import Transform
 from palpate.whole_files import write_whole
 
@@ -58,7 +58,7 @@ def touch(
 ) -> int:
     """Run a scene in real time with its page, and a device beside the page's pointer; returns an exit code."""
     from palpate.haptics.devices.opening import open_device
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
     say, certificate = unfailing(say), make_certificate(host) if tls else None
     where = Where(host, port, certificate, secrets.token_urlsafe(16))  # open pages come back to the next scene
@@ -71,14 +71,15 @@ def touch(
             early.listening()  # which takes longer beside those that compile
             where = early.where
             _show(early.url, browser, say)
-        compiling.enter_context(compiled_ahead("palpate.runtime.loop", "servo_loop"))
+        compiling.enter_context(compiled_ahead("palpate.runtime.tick", "tick_world"))
         built: Scene | None = build(scene, edit)
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = Session(built, reaching, page=True, record=record if first else None, host=host, port=where.port,
-                              say=say, certificate=certificate, token=where.token, early=early if first else None,
-                              may_leave=True)  # fmt: skip
+            session = WorldSession(
+                built, reaching, page=True, record=record if first else None, host=host, port=where.port, say=say,
+                certificate=certificate, token=where.token, early=early if first else None, may_leave=True,
+            )  # fmt: skip
             with session:
                 compiling.close()
                 assert session.page is not None
@@ -128,7 +129,7 @@ def serve(
 
     say, key = unfailing(say), load_key(key_file)
     with Ending(seconds) as ending, ExitStack() as stack:
-        with compiled_ahead("palpate.runtime.loop", "servo_loop"):
+        with compiled_ahead("palpate.runtime.tick", "tick_world"):
             built = _edited(scene_of(scene)(), edit)
             session = Serving(built, host, port, key, record, say=say)
             stack.enter_context(session)
@@ -161,7 +162,7 @@ def touch_remote(
     say, (host, remote_port) = unfailing(say), _address(remote)
     with Ending(seconds) as ending, ExitStack() as stack:
         opened = None if device == "pointer" else stack.enter_context(closing(open_device(device)))
-        with compiled_ahead("palpate.runtime.mirror_kernels", "mirror_loop"):
+        with compiled_ahead("palpate.runtime.mirror_kernels", "tick_mirror"):
             other = Remote(host, remote_port, load_key(key_file))
             built = scene_of(other.scene)()
             reaching = []

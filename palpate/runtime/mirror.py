@@ -1,13 +1,16 @@
-"""The arrays of a link's end at the hand (mirror_kernels.py)."""
+"""A World that runs elsewhere, as a Simulation: the hand's end of a link (mirror_kernels.py)."""
 
 from __future__ import annotations
 
 import secrets
 import socket
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.jit import Block
+from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.link.clock import open_clock
 from palpate.link.estimate import open_estimate
 from palpate.link.fingerprint import fingerprint
@@ -15,25 +18,30 @@ from palpate.link.impair import QUEUE_COUNTERS, Impairments, open_queue
 from palpate.link.keys import Key
 from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
 from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths
-from palpate.runtime.mirror_kernels import (
-    Mirror,
-)  # fmt: skip
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
+from palpate.runtime.mirror_kernels import Mirror, take_mirror, tick_mirror
 from palpate.scenes.scene import Scene
+from palpate.world.build import placeable
+
+if TYPE_CHECKING:  # rendering loads with the first device
+    from palpate.haptics.reach import Reaching
 
 
-class Mirroring:
-    """A scene that mirrors one at the other end of a link; `address` is what the loops take.
+class Mirroring(Engine):
+    """A scene that mirrors one at the other end of a link.
 
     connected  the socket, None: packets are moved by whoever runs it (linked.py).  It begins silent, and says HELLO
     """
 
+    tick, take = tick_mirror, take_mirror
+
     def __init__(
         self,
         scene: Scene,
-        engine: Engine,
+        device: DeviceSpec | None,
         key: Key,
         connected: socket.socket | None,
+        devices: Sequence[Reaching] = (),
         estimate: str = "extrapolate",
         there: Impairments | None = None,
         back: Impairments | None = None,
@@ -41,35 +49,34 @@ class Mirroring:
         deadline_s: float = 0.0,
         holds: bool = True,
         round_trips: int = 0,
+        **options: Any,
     ) -> None:
-        for each in engine.devices:
+        for each in devices:
             if np.ptp(each.arrays.stiffness) > 0.0 or any(each.arrays.given_damping):
                 raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
         model, zeros = scene.model, np.zeros
         nq, nv = model.nq, model.nv
         words, query = zeros(LARGEST_WORDS, dtype=np.int64), zeros(LARGEST_WORDS, dtype=np.int64)
-        self.arrays = Mirror(
+        self.mirror = Mirror(
             sent=start_ns, heard_ns=start_ns, silent=1, may_hold=holds, deadline_ns=round(1e9 * deadline_s),
-            nonce=secrets.randbits(62), fingerprint=fingerprint(model),
+            nonce=secrets.randbits(62), fingerprint=fingerprint(model), clock=zeros(2, dtype=np.int64),
             handle=zeros(HANDLE_WORDS, dtype=np.int64) if connected is None else handle_of(connected), key=key.words,
             lengths=packet_lengths(nq, nv, FOR_HAND), lengths_out=packet_lengths(nq, nv), words=words,
             words_f=words.view(np.float64), raw=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), query=query,
             query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv),
             round_trips=zeros(round_trips, dtype=np.int64),
-            placeable=np.flatnonzero(engine.servo.placeable),
+            placeable=np.flatnonzero(placeable(model)[0]),
         )  # fmt: skip
         self.there, self.back = (open_queue(x or Impairments(), start_ns) for x in (there, back))
         self.estimate, self.clock = open_estimate(model, estimate), open_clock()
-        self._block = Block(model.arrays, scene.world.arrays.work, engine.servo, engine.offsets, self.arrays,
-                            self.estimate, self.clock, self.there, self.back)  # fmt: skip
-
-    @property
-    def address(self) -> int:
-        return self._block.address
+        more = (self.mirror, self.estimate, self.clock, self.there, self.back)
+        super().__init__(
+            replace(scene, plan=None, task=None, controllers=()), device, devices=devices, more=more, **options
+        )
 
     def counts(self) -> dict[str, int]:
         """What became of packets at this end."""
-        x = self.arrays
+        x = self.mirror
         told = {"dropped": x.dropped, "exchanges": x.logged, "backlog": x.backlog}
         for name, queue in (("there", self.there), ("back", self.back)):
             told |= {f"{name}_{what}": int(n) for what, n in zip(QUEUE_COUNTERS, queue.counters, strict=True)}

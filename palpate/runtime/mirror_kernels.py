@@ -8,7 +8,7 @@ Every tick, on the absolute schedule of the servo:
     devices: what they touch and hold there is felt at once                               haptics/reach_kernels.py
     a frame, for this side's page and recorder
 
-m, w, s, o  model, workspace, servo and offsets, as in runtime/tick.py;  x  Mirror;  e  Estimate;  c  ClockOffset;
+h, o, m, w, s  as in runtime/tick.py;  x  Mirror;  e  Estimate;  c  ClockOffset;
 there, back  Queue: a bad network on purpose (link/impair.py), perfect unless asked
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.workspace import Workspace
-from palpate.frame import COUNTERS, HANDS, PRESS, PULL, PUSH, RUNNING
+from palpate.frame import COUNTERS, EVENT_AT, HAND_AT, HANDS, PRESS, PULL, PUSH, RUNNING
 from palpate.haptics.press import depth_of, touched_point
 from palpate.haptics.reach_tables import (
     CUT,
@@ -28,8 +28,9 @@ from palpate.haptics.reach_tables import (
     TANK,
     load_head,
 )  # fmt: skip
-from palpate.jit import Struct, block_loader, entry, kernel
-from palpate.jit.atomics import load_acquire, monotonic_ns
+from palpate.jit import Struct, block_loader, kernel
+from palpate.jit.atomics import monotonic_ns
+from palpate.jit.routines import routine
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
 from palpate.link.estimate import NOTED, Estimate, estimate, forget_states, note_state
 from palpate.link.impair import Queue, next_due_ns, put, take
@@ -53,18 +54,10 @@ from palpate.link.wire import (
     seal,
 )  # fmt: skip
 from palpate.model.model import Floats1, Ints1, ModelArrays
-from palpate.runtime.loop import begin_period, end_period, take_hand, wait_until_due
 from palpate.runtime.publish import publish
-from palpate.runtime.ring import HEAD
-from palpate.runtime.ring_kernels import copy_message
-from palpate.runtime.state import (
-    LINKED_HAND,
-    PERIOD_NS,
-    STOP,
-    Offsets,
-    Servo,
-)
+from palpate.runtime.state import LINKED_HAND, Offsets, Servo
 from palpate.runtime.tick import STALE_NS, devices
+from palpate.servo.head import Head
 from palpate.spatial.quaternions import quaternion_product
 from palpate.spatial.vectors import add, part3, part4, put3, put_part, rotate
 from palpate.world.step import begin_step, free_motion
@@ -88,11 +81,15 @@ class Mirror(Struct):
     silent: int  # whether the other end is
     holder: int  # who holds the hand
     may_hold: int  # whether to ask for it
-    event_number: int  # of the event under way, and
+    periods: int  # so far
+    event_kind: int  # the event under way,
+    event_value: float
+    event_number: int  # its number, and
     event_seen: int  # of the last one seen
     dropped: int  # packets
     logged: int  # exchanges
     backlog: int  # most packets that ever came in one tick
+    clock: Ints1  # (2,) scratch
     handle: Ints1  # of the socket
     key: Ints1  # (2,)
     lengths: Ints1  # of the packets that are taken
@@ -110,8 +107,8 @@ class Mirror(Struct):
 
 
 load_mirror = block_loader(
-    (ModelArrays, True), (Workspace, False), (Servo, False), (Offsets, False), (Mirror, False), (Estimate, False),
-    (ClockOffset, False), (Queue, False), (Queue, False),
+    (Head, False), (Offsets, False), (ModelArrays, True), (Workspace, False), (Servo, False), (Mirror, False),
+    (Estimate, False), (ClockOffset, False), (Queue, False), (Queue, False),
 )  # fmt: skip
 
 
@@ -138,7 +135,7 @@ def begin_again(s, x, e, c):
 
 
 @kernel
-def take_state(m, s, x, e, c, n, now):
+def take_state(m, h, s, x, e, c, n, now):
     """One packet of n bytes in x.words that came now; whether it is a STATE newer than all before."""
     kind = open_packet(x.words, n, x.lengths, x.key)
     if kind == WELCOME:
@@ -166,9 +163,9 @@ def take_state(m, s, x, e, c, n, now):
     x.seen, x.seen_time_ns, x.heard_ns = x.words[SEQUENCE], sent, now
     x.holder = x.words[STATE_AT.holder]
     x.event_seen = max(x.event_seen, x.words[STATE_AT.event_seen])  # it may have forgotten us
-    s.tick, s.state = x.words[STATE_AT.tick], x.words[STATE_AT.state]
+    h.tick, h.state = x.words[STATE_AT.tick], x.words[STATE_AT.state]
     s.edit_mode, s.edit_stage = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
-    s.time = x.words_f[STATE_AT.sim_time_s]
+    h.time = x.words_f[STATE_AT.sim_time_s]
     for k in range(HANDS):
         s.held[k] = x.words[STATE_AT.hand_body + k]
         for r in range(3):
@@ -181,21 +178,21 @@ def take_state(m, s, x, e, c, n, now):
 
 
 @kernel
-def take_due(m, s, x, e, c, back, now):
+def take_due(m, h, s, x, e, c, back, now):
     """All that the network has let through by now; whether something was new."""
     new, taken = False, 0
     while True:
         words = take(back, x.words, now)
         if words == 0:
             break
-        new = take_state(m, s, x, e, c, 8 * words, now) or new
+        new = take_state(m, h, s, x, e, c, 8 * words, now) or new
         taken += 1
     x.backlog = max(x.backlog, taken)
     return new
 
 
 @kernel
-def drain(s, x, back):
+def drain(x, back):
     """Everything in the socket into the network `back`, each at the time it is taken: no trip seems shorter than it
     was because something arrived while others were read."""
     while True:
@@ -203,7 +200,7 @@ def drain(s, x, back):
         if n < 0:
             return
         if n % 8 == 0 and 0 < n <= 8 * x.raw.shape[0]:
-            put(back, x.raw, n // 8, monotonic_ns(s.clock))
+            put(back, x.raw, n // 8, monotonic_ns(x.clock))
         else:
             x.dropped += 1
 
@@ -219,16 +216,16 @@ def send_due(x, there, now):
 
 
 @kernel
-def await_state(m, s, x, e, c, there, back, now):
+def await_state(m, h, s, x, e, c, there, back, now):
     """Take what there is; wait until the deadline for something new, and for the answer to this tick's query if that
     of the one before has only now come: else a loop that was late once would stay a tick behind for good."""
     until = now + x.deadline_ns
     new = False
     while True:
-        send_due(x, there, monotonic_ns(s.clock))
-        drain(s, x, back)
-        new = take_due(m, s, x, e, c, back, monotonic_ns(s.clock)) or new
-        now = monotonic_ns(s.clock)
+        send_due(x, there, monotonic_ns(x.clock))
+        drain(x, back)
+        new = take_due(m, h, s, x, e, c, back, monotonic_ns(x.clock)) or new
+        now = monotonic_ns(x.clock)
         if now >= until or (new and x.sent - x.answered != 1):
             return new
         wait_readable(x.handle, max(min(until, next_due_ns(back), next_due_ns(there)) - now, 0))
@@ -238,69 +235,63 @@ def await_state(m, s, x, e, c, there, back, now):
 
 
 @kernel
-def write_hands(s, o, x, now):
+def write_hands(h, x, now):
     """What the page's hands do, as they said it, unlimited by energy: they feel nothing.  Whether they do anything."""
     acts = False
     for k in range(HANDS):
         at, to = k * HAND_WORDS, QUERY_AT.hands + k * HAND_WORDS
-        if s.hand[at + o.body] > WORLD and now - s.hand[at + o.sent_ns] <= STALE_NS:
+        if h.hand[at + HAND_AT.body] > WORLD and now - h.hand[at + HAND_AT.sent_ns] <= STALE_NS:
             for i in range(HAND_WORDS):
-                x.query[to + i] = s.hand[at + i]
-            x.query[to + o.session] = 0
+                x.query[to + i] = h.hand[at + i]
+            x.query[to + HAND_AT.session] = 0
             acts = True
     return acts
 
 
 @kernel
-def write_device(o, x, a):
+def write_device(x, a):
     """What a device does to a body, as hand LINKED_HAND, if the page's is open; whether it does anything."""
     f, at = x.query_f, QUERY_AT.hands + LINKED_HAND * HAND_WORDS
     body = a.held if a.held != WORLD else a.touched
-    if body == WORLD or x.query[at + o.body] != WORLD:
+    if body == WORLD or x.query[at + HAND_AT.body] != WORLD:
         return False
-    x.query[at + o.body] = body
-    put_part(f, at + o.at_body, a.at_body)
+    x.query[at + HAND_AT.body] = body
+    put_part(f, at + HAND_AT.at_body, a.at_body)
     if a.passivity == TANK:
-        x.query[at + o.session], f[at + o.energy_J] = 1, a.granted_J
+        x.query[at + HAND_AT.session], f[at + HAND_AT.energy_J] = 1, a.granted_J
     if a.held == WORLD:
-        x.query[at + o.hold] = PUSH
-        put_part(f, at + o.force, a.pushing)
+        x.query[at + HAND_AT.hold] = PUSH
+        put_part(f, at + HAND_AT.force, a.pushing)
         return True
-    x.query[at + o.hold] = PULL
-    put_part(f, at + o.target, add(a.hip, a.offset))
-    put_part(f, at + o.velocity, a.hip_velocity)
-    put_part(f, at + o.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
-    f[at + o.stiffness_N_m] = a.stiffness_N_m
-    f[at + o.stiffness_Nm_rad] = a.stiffness_Nm_rad
+    x.query[at + HAND_AT.hold] = PULL
+    put_part(f, at + HAND_AT.target, add(a.hip, a.offset))
+    put_part(f, at + HAND_AT.velocity, a.hip_velocity)
+    put_part(f, at + HAND_AT.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
+    f[at + HAND_AT.stiffness_N_m] = a.stiffness_N_m
+    f[at + HAND_AT.stiffness_Nm_rad] = a.stiffness_Nm_rad
     return True
 
 
 @kernel
-def write_event(s, o, x):
-    """The oldest event that the other end has not seen; the next one when it has."""
-    if x.event_number <= x.event_seen:
-        newest = load_acquire(s.events, HEAD)
-        if s.next_event <= newest:
-            if copy_message(s.events, s.next_event, s.event):
-                x.event_number += 1
-            s.next_event += 1
+def write_event(x):
+    """The event that the other end has not seen yet."""
     going = x.event_number > x.event_seen
     x.query[QUERY_AT.event_number] = x.event_number
-    x.query[QUERY_AT.event_kind] = s.event[o.kind] if going else 0
-    x.query_f[QUERY_AT.event_value] = s.event_f[o.value] if going else 0.0
+    x.query[QUERY_AT.event_kind] = x.event_kind if going else 0
+    x.query_f[QUERY_AT.event_value] = x.event_value if going else 0.0
 
 
 @kernel
-def write_query(s, o, x, now):
+def write_query(h, s, x, now):
     """QUERY; its length in bytes."""
     for i in range(x.query.shape[0]):
         x.query[i] = 0
-    acts = write_hands(s, o, x, now)
+    acts = write_hands(h, x, now)
     if s.devices.shape[0] > 0:
-        acts = write_device(o, x, load_head(s.devices[0])[0]) or acts
+        acts = write_device(x, load_head(s.devices[0])[0]) or acts
     x.query[QUERY_AT.wants] = HOLD if acts and x.may_hold else WATCH
     x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.seen, x.seen_time_ns
-    write_event(s, o, x)
+    write_event(x)
     x.sent += 1
     return seal(x.query, x.lengths_out, QUERY, x.session_id, x.sent, now, x.key)
 
@@ -319,18 +310,18 @@ def write_hello(x, now):
 
 
 @kernel
-def show_hands(m, w, s, o, x):
+def show_hands(m, w, s, x):
     """Where the hands that hold something are, and the points they hold, as far as this side knows: for the frame."""
     for k in range(HANDS):
         at = QUERY_AT.hands + k * HAND_WORDS
-        body = x.query[at + o.body]
+        body = x.query[at + HAND_AT.body]
         if not WORLD < body < m.body_link.shape[0] or body != s.held[k]:
             continue
-        _, _, point, _, _ = point_motion(m, w, body, part3(x.query_f, at + o.at_body))
-        target = point if x.query[at + o.hold] == PUSH else part3(x.query_f, at + o.target)
-        if x.query[at + o.hold] == PRESS:
+        _, _, point, _, _ = point_motion(m, w, body, part3(x.query_f, at + HAND_AT.at_body))
+        target = point if x.query[at + HAND_AT.hold] == PUSH else part3(x.query_f, at + HAND_AT.target)
+        if x.query[at + HAND_AT.hold] == PRESS:
             R, _ = body_frame(m, w, body)
-            normal = rotate(R, part3(x.query_f, at + o.normal))
+            normal = rotate(R, part3(x.query_f, at + HAND_AT.normal))
             depth = depth_of(normal, point, target)
             point = touched_point(normal, target, depth) if depth > 0.0 else point
         put3(s.hand_point, k, point)
@@ -338,12 +329,12 @@ def show_hands(m, w, s, o, x):
 
 
 @kernel
-def show_mirror(m, w, s, o, x, e, new, now):
+def show_mirror(h, o, m, w, s, x, e, new, now):
     """Estimate, touch, and publish."""
-    s.counters[LINK_STALE] += not new
+    h.counters[LINK_STALE] += not new
     was_silent = x.silent != 0
     silent = now - x.heard_ns > STALE_NS
-    s.counters[LINK_SILENT] += silent and not was_silent
+    h.counters[LINK_SILENT] += silent and not was_silent
     x.silent = silent
     estimate(m, e, 1e-9 * now, s.q, s.v)
     begin_step(s.world)
@@ -351,29 +342,35 @@ def show_mirror(m, w, s, o, x, e, new, now):
     for k in range(s.devices.shape[0]):
         if was_silent and not silent:
             load_head(s.devices[k])[0].engage = 1
-    show_hands(m, w, s, o, x)
+    show_hands(m, w, s, x)
     known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
-    devices(s, now, CUT if silent else FEELING if known and s.state == RUNNING else RESTING)
-    publish(m, w, s, o, now)
+    h.now_ns = now
+    devices(h, s, CUT if silent else FEELING if known and h.state == RUNNING else RESTING)
+    publish(h, o, m, w, s)
 
 
-@entry("intp, intp")
-def mirror_loop(address, most):
-    """Run in real time until control[STOP] is set, or for `most` periods if that is positive; returns the periods."""
-    m, w, s, o, x, e, c, there, back = load_mirror(address)
-    before = monotonic_ns(s.clock)
-    x.heard_ns = before  # whatever was done since this end was made is not the other's silence
-    due, periods = before + s.control[PERIOD_NS], 0
-    while load_acquire(s.control, STOP) == 0 and (most <= 0 or periods < most):
-        now = wait_until_due(s, due)
-        begin_period(s, due, before, now, periods)
-        before = now
-        take_hand(s, o)
-        put(there, x.query, write_query(s, o, x, now) // 8, now)
-        if x.silent and periods % GREET_EVERY == 0:
-            put(there, x.query, write_hello(x, now) // 8, now)
-        new = await_state(m, s, x, e, c, there, back, now)
-        show_mirror(m, w, s, o, x, e, new, monotonic_ns(s.clock))
-        due = end_period(s, due, before)
-        periods += 1
-    return periods
+@routine
+def tick_mirror(address):
+    """Say what the hand does, hear how the world is, show it.  Whether it moves is not this end's to say."""
+    h, o, m, w, s, x, e, c, there, back = load_mirror(address)
+    now = h.now_ns
+    if x.periods == 0:
+        x.heard_ns = now  # whatever was done since this end was made is not the other's silence
+    put(there, x.query, write_query(h, s, x, now) // 8, now)
+    if x.silent and x.periods % GREET_EVERY == 0:
+        put(there, x.query, write_hello(x, now) // 8, now)
+    new = await_state(m, h, s, x, e, c, there, back, now)
+    show_mirror(h, o, m, w, s, x, e, new, monotonic_ns(x.clock))
+    x.periods += 1
+    return 0
+
+
+@routine
+def take_mirror(address):
+    """Every event goes to the other end, one after the other: the next one when that has seen the one before."""
+    h, _, _, _, _, x, _, _, _, _ = load_mirror(address)
+    if x.event_number > x.event_seen:
+        return -1
+    x.event_number += 1
+    x.event_kind, x.event_value = h.event[EVENT_AT.kind], h.event_f[EVENT_AT.value]
+    return 1

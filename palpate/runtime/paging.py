@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from palpate.runtime.children import Child
-from palpate.runtime.describe import describe
 from palpate.runtime.desk import Desk
 
 if TYPE_CHECKING:
@@ -50,22 +49,17 @@ class Paging:
             self.process = self._early.process
             return
         self._early = None  # it has ended: another comes where it was
-        engine = self.session.engine
-        fds = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
-        orders = self.where.orders() | fds | {"hello": self._hello(), "meshes": self.session.meshes.paths}
+        fds, session = self.session.simulation.ring_fds(), self.session
+        orders = self.where.orders() | fds | {"hello": session.hello(), "meshes": session.mesh_files()}
         self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)
-
-    def _hello(self) -> dict[str, Any]:
-        return describe(self.session.scene, self.session.engine)
 
     def listening(self) -> None:
         """Returns when it listens; a ChildError says why it cannot."""
         assert self.process is not None
         if self._early is not None:
-            engine = self.session.engine
-            self.url = self._early.url
-            self._early.take_over(self._hello(), self.session.meshes.paths,
-                                  (engine.frames, engine.hands, engine.events), self.desk.requested)  # fmt: skip
+            session, self.url = self.session, self._early.url
+            self._early.take_over(session.hello(), session.mesh_files(), session.simulation.ring_fds(),
+                                  self.desk.requested)  # fmt: skip
             self._early = None
         else:
             self.url = self.process.answer("url", PATIENCE_S)

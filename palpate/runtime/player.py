@@ -16,7 +16,7 @@ import numpy as np
 from palpate.frame import EVENT, FRAME, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 PERIOD_S = 0.005  # how often frames are written
 IDLE_S = 0.02  # how often a paused frame is repeated

@@ -28,14 +28,13 @@ def main() -> None:
     orders = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")
-    from palpate.runtime.describe import describe
     from palpate.runtime.live import build
     from palpate.runtime.meshes import write_meshes
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
     try:
-        session = Session(build(orders["scene"], orders["edit"]))
-        hello = describe(session.scene, session.engine, mode="compiling")
+        session = WorldSession(build(orders["scene"], orders["edit"]))
+        hello = session.hello() | {"mode": "compiling"}
         meshes = write_meshes(session.scene.model, Path(orders["folder"]))
     except Exception:  # whatever it is, who builds it in earnest says so
         sys.exit(2)

@@ -1,19 +1,19 @@
-"""The frame of one tick, from the servo's state to the ring that everybody reads.
+"""The frame of one tick of a World, for the ring that everybody reads.
 
-m model, w workspace, s servo state, o offsets of the messages: what `state.load` gives
+h Head, o offsets of the frame's fields, m model, w workspace, s Servo: what `state.load` gives
 """
 
 from palpate.contact.assemble import tangents
 from palpate.contact.mode import mode_of
-from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
-from palpate.frame import HANDS, UNKNOWN
+from palpate.frame import HAND_AT, HAND_WORDS, HANDS, UNKNOWN
 from palpate.haptics.reach_tables import load_shown
 from palpate.haptics.tank import load_tank
 from palpate.jit import kernel
-from palpate.runtime.ring_kernels import begin_write, end_write
+from palpate.servo.head import begin_frame, end_frame, put_pose, put_words
+from palpate.servo.parts import PUBLISH, call_parts
 from palpate.spatial.quaternions import matrix_quaternion
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get6, part4, put_part, scale
 from palpate.world.state import load as load_world
@@ -22,48 +22,30 @@ ZERO = (0.0, 0.0, 0.0)
 
 
 @kernel
-def put_words(array, at, values):
-    for i in range(values.shape[0]):
-        array[at + i] = values[i]
-
-
-@kernel
-def publish(m, w, s, o, now_ns):
+def publish(h, o, m, w, s):
     """The state at the beginning of this tick, with the forces of this tick, as a frame."""
-    at = begin_write(s.frames)
-    words, floats = s.frames, s.frames_f
-    words[at + o.tick] = s.tick
-    words[at + o.wall_ns] = now_ns
-    words[at + o.state] = s.state
+    at = begin_frame(h)
+    words, floats = h.frames, h.frames_f
     put_words(words, at + o.hand_body, s.held)
-    floats[at + o.speed] = s.speed
     floats[at + o.gravity] = s.gravity_times
     floats[at + o.friction] = s.friction_times
     r = load_world(s.world)[4]
     words[at + o.contacts] = r.n_contacts
     floats[at + o.residual] = r.relative if r.n_rows else 0.0
-    put_words(words, at + o.counters, s.counters)
-    put_words(words, at + o.lateness, s.lateness)
-    floats[at + o.time_s] = s.time
-    floats[at + o.tick_us] = s.tick_us
     put_words(floats, at + o.q, s.q)
     put_words(floats, at + o.v, s.v)
     put_words(floats, at + o.tau, s.tau)
     put_words(floats, at + o.plan_q, s.q_hold)
     words[at + o.edit_mode], words[at + o.edit_stage] = s.edit_mode, s.edit_stage
-    if s.guide != 0:
-        g = load_guide(s.guide)[2]
-        for k in range(g.q_at.shape[0]):
-            floats[at + o.plan_q + g.q_at[k]] = g.q_shown[k]
     for k in range(HANDS):
         put_part(floats, at + o.hand_point + 3 * k, get3(s.hand_point, k))
         put_part(floats, at + o.hand_target + 3 * k, get3(s.hand_target, k))
         put_part(floats, at + o.hand_force + 3 * k, get3(s.hand_force, k))
         put_part(floats, at + o.hand_torque + 3 * k, get3(s.hand_torque, k))
-        message, held = k * s.message.shape[0], s.held[k] != WORLD
-        words[at + o.hand_kind + k] = s.hand[message + o.hold] if held else 0
-        floats[at + o.hand_age_s + k] = 1e-9 * (now_ns - s.hand[message + o.sent_ns]) if held else 0.0
-    put_contacts(s, o, words, floats, at)
+        message, held = k * HAND_WORDS, s.held[k] != WORLD
+        words[at + o.hand_kind + k] = h.hand[message + HAND_AT.hold] if held else 0
+        floats[at + o.hand_age_s + k] = 1e-9 * (h.now_ns - h.hand[message + HAND_AT.sent_ns]) if held else 0.0
+    put_contacts(h, o, s, at)
     put_words(words, at + o.parked, s.parked)
     words[at + o.task_trial], words[at + o.task_state] = s.task_trial, s.task_state
     words[at + o.task_collisions] = s.task_collisions
@@ -71,14 +53,17 @@ def publish(m, w, s, o, now_ns):
     floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_peak_N, s.task_distance_m
     floats[at + o.granted_J] = load_tank(s.tank)[0].granted
     for k in range(s.devices.shape[0]):
-        put_device(s, o, k, words, floats, at)
+        put_device(h, o, s, k, at)
     kinetic, potential = energy(m, s.v, w)
     floats[at + o.energy] = kinetic
     floats[at + o.energy + 1] = potential - parked_energy(m, w, s)
     floats[at + o.energy + 2] = s.work_J
     for body in range(m.body_link.shape[0]):
-        put_pose(m, w, body, floats, at + o.pose + 7 * body)
-    end_write(s.frames)
+        R, p = body_frame(m, w, body)
+        position = add(get3(w.origin, m.root[m.body_link[body]]), p)
+        put_pose(floats, at + o.pose + 7 * body, position, matrix_quaternion(R))
+    call_parts(s.parts, PUBLISH)
+    end_frame(h)
 
 
 @kernel
@@ -93,9 +78,10 @@ def parked_energy(m, w, s):
 
 
 @kernel
-def put_contacts(s, o, words, floats, at):
+def put_contacts(h, o, s, at):
     """Who touched whom in the tick before, where, how hard and what they did, as far as there is room."""
     _, _, g, c, r, _ = load_world(s.world)
+    words, floats = h.frames, h.frames_f
     room = (o.contact_force - o.contact_point) // 3
     for i in range(room):
         there = i < r.n_contacts
@@ -104,7 +90,7 @@ def put_contacts(s, o, words, floats, at):
             n = get3(c.normal, i)
             t1, t2 = tangents(n)
             impulse = add_scaled(add_scaled(scale(r.lam[i, 0], n), r.lam[i, 1], t1), r.lam[i, 2], t2)
-            point, force = get3(c.point, i), scale(1.0 / s.dt, impulse)
+            point, force = get3(c.point, i), scale(1.0 / h.dt, impulse)
         words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
         words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
         words[at + o.contact_mode + i] = mode_of(c, r, i) if there else UNKNOWN
@@ -113,8 +99,9 @@ def put_contacts(s, o, words, floats, at):
 
 
 @kernel
-def put_device(s, o, k, words, floats, at):
+def put_device(h, o, s, k, at):
     """What a device did in this tick."""
+    words, floats = h.frames, h.frames_f
     a, g = load_shown(s.devices[k])
     words[at + o.device_held + k] = a.held
     words[at + o.device_state + k] = g.state
@@ -128,11 +115,3 @@ def put_device(s, o, k, words, floats, at):
     put_part(floats, at + o.device_torque + 3 * k, a.torque_sent)
     put_part(floats, at + o.device_body_force + 3 * k, a.bodies_force)
     put_part(floats, at + o.device_quaternion + 4 * k, part4(a.turn, 0))
-
-
-@kernel
-def put_pose(m, w, body, floats, at):
-    """Position and quaternion of a body."""
-    R, p = body_frame(m, w, body)
-    put_part(floats, at, add(get3(w.origin, m.root[m.body_link[body]]), p))
-    put_part(floats, at + 3, matrix_quaternion(R))

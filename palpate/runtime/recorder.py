@@ -36,7 +36,7 @@ import numpy as np
 from palpate.record.marks import LARGEST_BYTES
 from palpate.record.writer import FrameWriter, layout_of
 from palpate.runtime.ending import leave_to_parent
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 POLL_S = 0.02  # how often the rings are read
 CHUNK_S = 0.04  # how old a frame may get before it is on disk

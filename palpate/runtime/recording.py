@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from palpate.record.marks import check_mark
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.describe import describe
-from palpate.runtime.meshes import MeshFiles
-from palpate.runtime.state import Engine
-from palpate.scenes.scene import Scene
+
+if TYPE_CHECKING:
+    from palpate.runtime.session import Session
 
 PATIENCE_S, LAST_S = 15.0, 30.0  # for its start, and for writing what is left
 
 
-def start_recorder(scene: Scene, engine: Engine, meshes: MeshFiles, path: Path, fifo: bool) -> Child:
+def start_recorder(session: Session, path: Path, fifo: bool) -> Child:
     """The process, when it records; a ChildError says why it cannot."""
-    rings = {"frame_fd": engine.frames.fd, "hand_fd": engine.hands.fd, "event_fd": engine.events.fd}
-    orders = rings | {"path": str(path), "hello": describe(scene, engine), "meshes": meshes.paths, "fifo": fifo}
+    rings = session.simulation.ring_fds()
+    orders = rings | {"path": str(path), "hello": session.hello(), "meshes": session.mesh_files(), "fifo": fifo}
     recorder = Child("palpate.runtime.recorder", orders, list(rings.values()))
     try:
         recorder.answer("recording", PATIENCE_S)

@@ -16,13 +16,14 @@ from palpate.link.keys import Key
 from palpate.link.peers import COUNTERS, NOBODY, SEATS, new_peers
 from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
 from palpate.link.wire import FIELDS, FOR_SERVER, LARGEST_WORDS, PAYLOAD, WELCOME, name_words, packet_lengths
+from palpate.runtime.engine import Engine
 from palpate.runtime.relay_kernels import (
     Relay,
     relay_loop,
 )  # fmt: skip
-from palpate.runtime.ring import Ring
-from palpate.runtime.state import EVENT_SLOTS, HAND_SLOTS, Engine
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Ring
+from palpate.servo.simulation import EVENT_SLOTS, HAND_SLOTS
 
 PRIORITY = 79  # the servo has 80
 
@@ -40,7 +41,7 @@ class Relaying:
         lengths = packet_lengths(nq, nv)
         self.socket, self._engine = listening, engine
         handle = zeros(HANDLE_WORDS, dtype=np.int64) if listening is None else handle_of(listening)
-        answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.frame_layout.words, dtype=np.int64)
+        answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.layout.words, dtype=np.int64)
         welcome = zeros(int(lengths[WELCOME]), dtype=np.int64)
         welcome[PAYLOAD:-1] = _welcome(scene, engine)
         self.peers = new_peers()
@@ -59,7 +60,7 @@ class Relaying:
             spent_J=zeros(SEATS), given_J=zeros(SEATS), told_J=zeros(SEATS),
             clock=zeros(2, dtype=np.int64), stop=zeros(1, dtype=np.int64), holder_before=NOBODY, nq=nq, nv=nv,
         )  # fmt: skip
-        self._block = Block(self.arrays, self.peers, engine.offsets)
+        self._block = Block(self.arrays, self.peers, engine.places)
         self._thread = threading.Thread(target=self._run, name="link", daemon=True)
 
     @property
@@ -85,7 +86,7 @@ class Relaying:
     def is_pending(self, number: int) -> bool:
         """Whether the servo has not yet taken that message of own_events."""
         passed, newest = self.arrays.event_passed >= number, self._engine.events.head
-        return not passed or bool(newest >= self._engine.servo.next_event)
+        return not passed or bool(newest >= self._engine.beat.next_event)
 
     def counts(self) -> dict[str, int]:
         """Packets dropped and why, rows taken away, times the hand was passed on; packets received and answered."""

@@ -8,12 +8,12 @@ The servo has one tank of energy (haptics/tank.py) and empties it for another ha
 its session lasts, so when it holds again both of its counters go on from where they were: what it granted before was
 spent, and what it was told of before it has.
 
-r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the servo's messages
+r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the World's fields in a frame
 """
 
 from __future__ import annotations
 
-from palpate.frame import HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
+from palpate.frame import BASE_AT, EVENT_AT, HAND_AT, HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.peers import (
@@ -50,9 +50,9 @@ from palpate.link.wire import (
     seal,
 )  # fmt: skip
 from palpate.model.model import Floats1, Ints1
-from palpate.runtime.ring import HEAD
-from palpate.runtime.ring_kernels import SLOTS, begin_write, copy_message, copy_part, end_write
 from palpate.runtime.state import LINKED_HAND, Offsets
+from palpate.servo.ring import HEAD
+from palpate.servo.ring_kernels import SLOTS, begin_write, copy_message, copy_part, end_write
 
 PATIENCE_NS = 1_000_000  # between two looks at who holds the hand, when nothing arrives
 MOST_AT_ONCE = 4096  # packets in one draining: then peers are answered, whatever else comes
@@ -169,7 +169,7 @@ def account(r, peers, row, granted_J, now):
 
 
 @kernel
-def pass_hands(r, peers, o, holder, now):
+def pass_hands(r, peers, holder, now):
     """The hands of the holder's newest query as the servo's; open hands once when nobody holds them any more."""
     if holder == NOBODY and r.holder_before == NOBODY:
         return
@@ -177,16 +177,18 @@ def pass_hands(r, peers, o, holder, now):
         at, out = begin_write(r.hands), r.hands_f
         for i in range(HAND_WORDS):
             r.hands[at + i] = 0
-        r.hands[at + o.hand], r.hands[at + o.sent_ns] = k, now
+        r.hands[at + HAND_AT.hand], r.hands[at + HAND_AT.sent_ns] = k, now
         if holder != NOBODY:
             q = holder * QUERY_WORDS + QUERY_AT.hands + k * HAND_WORDS
-            limited = k == LINKED_HAND and peers.query[q + o.session] != 0 and peers.query[q + o.hold] != PRESS
+            limited = (
+                k == LINKED_HAND and peers.query[q + HAND_AT.session] != 0 and peers.query[q + HAND_AT.hold] != PRESS
+            )
             for i in range(HAND_WORDS):
                 r.hands[at + i] = peers.query[q + i]
-            granted_J = peers.query_f[q + o.energy_J]
-            r.hands[at + o.hand], r.hands[at + o.sent_ns] = k, r.arrived_ns[holder]
-            r.hands[at + o.session] = account(r, peers, holder, granted_J, now) if limited else 0
-            out[at + o.energy_J] = granted_J - r.spent_J[holder] if limited else 0.0
+            granted_J = peers.query_f[q + HAND_AT.energy_J]
+            r.hands[at + HAND_AT.hand], r.hands[at + HAND_AT.sent_ns] = k, r.arrived_ns[holder]
+            r.hands[at + HAND_AT.session] = account(r, peers, holder, granted_J, now) if limited else 0
+            out[at + HAND_AT.energy_J] = granted_J - r.spent_J[holder] if limited else 0.0
         end_write(r.hands)
     r.holder_before = holder
 
@@ -202,7 +204,7 @@ def pass_own(ring, own, passed):
 
 
 @kernel
-def pass_event(r, peers, o, row, holder):
+def pass_event(r, peers, row, holder):
     """An event of a peer, once; of the holder, or of anyone while nobody holds the hand."""
     q = row * QUERY_WORDS
     number, kind = peers.query[q + QUERY_AT.event_number], peers.query[q + QUERY_AT.event_kind]
@@ -213,8 +215,8 @@ def pass_event(r, peers, o, row, holder):
         at = begin_write(r.events)
         for i in range(at, at + r.events[2]):
             r.events[i] = 0
-        r.events[at + o.kind] = kind
-        r.events_f[at + o.value] = peers.query_f[q + QUERY_AT.event_value]
+        r.events[at + EVENT_AT.kind] = kind
+        r.events_f[at + EVENT_AT.value] = peers.query_f[q + QUERY_AT.event_value]
         end_write(r.events)
 
 
@@ -234,8 +236,8 @@ def write_state(r, peers, o, row, holder, now):
     x[STATE_AT.query_seen] = peers.query[row * QUERY_WORDS + SEQUENCE]
     x[STATE_AT.query_time_ns] = peers.query[row * QUERY_WORDS + TIME_NS]
     x[STATE_AT.waited_ns] = now - r.arrived_ns[row]
-    x[STATE_AT.age_ns] = now - r.frame[o.wall_ns]
-    x[STATE_AT.tick], x[STATE_AT.state] = r.frame[o.tick], r.frame[o.state]
+    x[STATE_AT.age_ns] = now - r.frame[BASE_AT.wall_ns]
+    x[STATE_AT.tick], x[STATE_AT.state] = r.frame[BASE_AT.tick], r.frame[BASE_AT.state]
     x[STATE_AT.edit_mode], x[STATE_AT.edit_stage] = r.frame[o.edit_mode], r.frame[o.edit_stage]
     x[STATE_AT.holder] = YOU_HOLD if holder == row else NOBODY_HOLDS if holder == NOBODY else ANOTHER_HOLDS
     x[STATE_AT.event_seen], x[STATE_AT.parked] = r.event_seen[row], parked_bits(r, o)
@@ -245,8 +247,8 @@ def write_state(r, peers, o, row, holder, now):
         x[STATE_AT.hand_body + k] = r.frame[o.hand_body + k]
     for i in range(3 * HANDS):
         f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
-    f[STATE_AT.sim_time_s] = r.frame_f[o.time_s]
-    held = r.frame[o.hand_body] != 0 and r.frame[o.wall_ns] > r.account_ns  # before, its tank was another's
+    f[STATE_AT.sim_time_s] = r.frame_f[BASE_AT.time_s]
+    held = r.frame[o.hand_body] != 0 and r.frame[BASE_AT.wall_ns] > r.account_ns  # before, its tank was another's
     if held and holder == row and r.account_of == peers.session[row]:
         r.told_J[row] = max(r.told_J[row], r.given_J[row] + r.frame_f[o.granted_J])
     f[STATE_AT.granted_J] = r.told_J[row]
@@ -262,16 +264,16 @@ def write_state(r, peers, o, row, holder, now):
 
 
 @kernel
-def pass_on(r, peers, o, now):
+def pass_on(r, peers, now):
     """(who holds the hand, a row or NOBODY; whether there is a frame to answer with); passes on hand and events."""
     r.hand_passed = pass_own(r.hands, r.own_hands, r.hand_passed)
     r.event_passed = pass_own(r.events, r.own_events, r.event_passed)
     holder = choose_holder(peers, now)
     if holder == NOBODY or r.due[holder] or holder != r.holder_before:
-        pass_hands(r, peers, o, holder, now)
+        pass_hands(r, peers, holder, now)
     for row in range(SEATS):
         if r.due[row]:
-            pass_event(r, peers, o, row, holder)
+            pass_event(r, peers, row, holder)
     return holder, copy_message(r.frames, load_acquire(r.frames, HEAD), r.frame)
 
 
@@ -282,7 +284,7 @@ def relay_loop(address):
     while load_acquire(r.stop, 0) == 0:
         wait_readable(r.handle, PATIENCE_NS)
         drain(r, peers)
-        holder, fresh = pass_on(r, peers, o, monotonic_ns(r.clock))
+        holder, fresh = pass_on(r, peers, monotonic_ns(r.clock))
         for row in range(SEATS):
             if r.due[row] and fresh:  # else the frame was overwritten while it was read: the next turn answers
                 n = write_state(r, peers, o, row, holder, monotonic_ns(r.clock))

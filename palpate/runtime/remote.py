@@ -8,10 +8,9 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from palpate.haptics.devices.protocol import Device
-from palpate.jit import warm
 from palpate.link import LinkError
 from palpate.link.fingerprint import fingerprint
 from palpate.link.impair import Impairments
@@ -19,9 +18,9 @@ from palpate.link.keys import Key, require_key
 from palpate.link.sockets import bind, connect
 from palpate.link.wire import BYE, HELLO, WELCOME, Packet, Wire, check_scene
 from palpate.runtime.mirror import Mirroring
-from palpate.runtime.mirror_kernels import mirror_loop
 from palpate.runtime.relay import Relaying
-from palpate.runtime.session import Session, SessionReport
+from palpate.runtime.report import SessionReport
+from palpate.runtime.world_session import SMOOTH_S, WorldSession
 from palpate.scenes.scene import Scene
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ PORT = 8643
 PATIENCE_S, AGAIN_S = 2.0, 0.1  # for a WELCOME, and how often HELLO is said meanwhile
 
 
-class Serving(Session):
+class Serving(WorldSession):
     """A scene in real time whose hand is at the other end of a link."""
 
     def __init__(
@@ -129,7 +128,7 @@ class Remote:
             )
 
 
-class RemoteSession(Session):
+class RemoteSession(WorldSession):
     """Touch a world that runs elsewhere, as if it were here.
 
     scene       the same as there (Remote.scene has its name); it is moved as the states that come say
@@ -138,6 +137,8 @@ class RemoteSession(Session):
     holds       False: only watch
     there, back what a bad network does to packets, for experiments
     """
+
+    engine: Mirroring
 
     def __init__(
         self,
@@ -159,26 +160,23 @@ class RemoteSession(Session):
         remote.check(scene)
         if not 0.0 <= deadline_s < 1.0 / remote.rate_hz:
             raise ValueError(f"the deadline must be 0 .. {1e3 / remote.rate_hz:g} ms, within a tick; got {deadline_s}")
+        self.remote = remote
+        self._link: dict[str, Any] = {"estimate": estimate, "there": there, "back": back, "deadline_s": deadline_s,
+                                      "holds": holds, "round_trips": round_trips}  # fmt: skip
         super().__init__(Scene(scene.name, scene.title, scene.world, None, scene.path), devices, page=page,
                          record=record, port=port, playing=False, fifo=fifo, say=say)  # fmt: skip
-        self.remote = remote
-        self.mirroring = Mirroring(
-            scene, self.engine, remote.key, remote.socket, estimate, there, back, time.monotonic_ns(), deadline_s,
-            holds, round_trips,
-        )  # fmt: skip
 
-    def _warm(self) -> None:
-        warm(mirror_loop)
-
-    def _loop(self) -> int:
-        return int(mirror_loop(self.mirroring.address, 0))
+    def _engine(self, shared: bool) -> Mirroring:
+        remote, now_ns = self.remote, time.monotonic_ns()
+        return Mirroring(self.scene, None, remote.key, remote.socket, self.reaching, start_ns=now_ns,
+                         smooth_s=SMOOTH_S, shared=shared, **self._link)  # fmt: skip
 
     def stop(self) -> SessionReport:
         report = super().stop()
         if self.remote.socket.fileno() >= 0:
             wire = Wire(self.remote.key, kinds=(BYE,))
-            session = self.mirroring.arrays.session_id
-            sequence = self.mirroring.arrays.sent + 1
+            session = self.engine.mirror.session_id
+            sequence = self.engine.mirror.sent + 1
             with contextlib.suppress(OSError):  # perhaps nobody is there to be told
                 self.remote.socket.send(wire.pack(BYE, session=session, sequence=sequence))
             self.remote.socket.close()

@@ -1,6 +1,6 @@
 """The score of a task, kept in the tick (scenes/task.py says what it means).
 
-m model, w workspace, s servo state: what `state.load` gives
+h Head, m model, w workspace, s Servo: what `state.load` gives
 """
 
 import math
@@ -54,16 +54,16 @@ def strongest(s):
 
 
 @kernel
-def keep_score(m, w, s, touching):
+def keep_score(h, m, w, s):
     """After the hands of a tick that moves, before its frame."""
     body = s.task_body
     if body == WORLD:
         return
     _, p = body_frame(m, w, body)
-    point, dt = add(get3(w.origin, m.root[m.body_link[body]]), p), s.dt
+    point, dt = add(get3(w.origin, m.root[m.body_link[body]]), p), h.dt
     away = sub(s.task_target, point)
     s.task_distance_m = math.sqrt(dot(away, away))
-    if s.task_state == WAITING and touching:
+    if s.task_state == WAITING and s.touching:
         s.task_state = RUNNING
     elif s.task_state == RUNNING:
         moved = sub(point, s.task_last)

@@ -1,4 +1,4 @@
-"""A session: a scene in real time, with the servo thread, devices, page, recorder, and someone who watches them all.
+"""A session: a simulation in real time, with servo thread, devices, page, recorder, and someone who watches them all.
 
 Nothing that page or recorder do can delay a tick: they only share memory with the servo.  If the page dies it is
 started again; if the recorder dies the session goes on and says so; if this process dies they both end by themselves.
@@ -10,124 +10,147 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from palpate.frame import HANDS, PAUSE, PLAY, RESET, STEP
+from palpate.frame import PAUSE, PLAY, RESET, STEP
 from palpate.haptics.devices.mailbox import Mailbox, take_force_away
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import Device
-from palpate.haptics.spring import PerAxis, spring_fields
-from palpate.jit import warm
 from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
-from palpate.runtime.edits import Edits
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import sweep
-from palpate.runtime.loop import restart, servo_loop, simulate
-from palpate.runtime.meshes import MeshFiles
+from palpate.runtime.hello import hello_of
 from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark
 from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.saying import Say, Saying
-from palpate.runtime.state import SPIN_NS, STOP, Engine
-from palpate.runtime.trials import Trials
 from palpate.runtime.watching import Watching
-from palpate.scenes.scene import Scene
-from palpate.spatial.placement import Rotation
+from palpate.servo.loop import SPIN_NS
+from palpate.servo.run import BATCH
+from palpate.servo.simulation import Simulation
 
 if TYPE_CHECKING:  # rendering loads with the first device
-    from palpate.haptics.reach import Reach, Reaching
+    from palpate.haptics.reach import DeviceReport
     from palpate.runtime.early_page import EarlyPage
     from palpate.runtime.paging import Paging
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
 FIFO_PRIORITY = 80
-BATCH = 250  # ticks of simulated time between two looks at the frames
-SMOOTH_S = 0.02  # the pointer's path between its 60 to 120 samples a second
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of a session.
+
+    page, host, port, certificate, token   a page, and where: its token is in `url`, and whoever started it needs none
+                 on this machine; files of a certificate and its key: it comes by https; a token that is given lets
+                 another session's pages find this one
+    early        a page that is there already: this session takes it over
+    record       every frame into this file
+    playing      from the start on;  fifo: ask for real-time scheduling;  say: what there is to say goes there
+    may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
+    """
+
+    page: bool = False
+    record: Path | None = None
+    host: str = "127.0.0.1"
+    port: int = 8642
+    certificate: tuple[Path, Path] | None = None
+    token: str = ""
+    early: EarlyPage | None = None
+    playing: bool = True
+    fifo: bool = True
+    say: Say = lambda text: None
+    may_leave: bool = False
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes will read frames, and write hands and events."""
+        return self.page or self.record is not None
 
 
 class Session:
-    """Run a scene in real time: `with Session(scene) as session: session.wait(5)`.
+    """Run a simulation in real time: `with Session(simulation) as session: session.wait(5)`; options: of Options.
 
-    devices      open devices beside the page's pointer, each with how it reaches into the world
-    host         of the page; its token is in `url`, and whoever started it needs none on this machine
-    certificate  files of a certificate and its key: the page comes by https
-    token        of the page, so that another session's pages find this one; made if empty
-    early        a page that is there already: this session takes it over
-    may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
-    shared       other processes than page and recorder will read the rings of `engine`
-
-    A reset goes back to the start, the world as it was when the session began, all of it but for bodies that were
-    placed and plans that were put since; it keeps the settings: speed, gravity, friction, what a touch does to the
-    plan.  The end of the session gives the world its own gravity and friction back.
+    A reset goes back to the start, as it was when the session began; it keeps the settings.
     """
 
-    def __init__(
-        self,
-        scene: Scene,
-        devices: Sequence[tuple[Device, Reach]] = (),
-        page: bool = False,
-        record: Path | None = None,
-        host: str = "127.0.0.1",
-        port: int = 8642,
-        playing: bool = True,
-        fifo: bool = True,
-        say: Say = lambda text: None,
-        certificate: tuple[Path, Path] | None = None,
-        token: str = "",
-        early: EarlyPage | None = None,
-        may_leave: bool = False,
-        shared: bool = False,
-    ) -> None:
-        self.scene, self._say = scene, Saying(say)
-        self._devices = [device for device, _ in devices]
-        self._mailboxes: list[Mailbox] = []
-        self.reaching = [self._reaching(device, reach) for device, reach in devices]
-        self.engine = Engine(
-            scene.world, scene.plan, Pointer().spec, SMOOTH_S, devices=self.reaching, editing=scene.editing,
-            parked=scene.spares, shared=shared or page or record is not None, task=scene.task,
-        )  # fmt: skip
-        self._hands_in, self._events_in = self.engine.hands, self.engine.events
-        self.edit = Edits(scene, self.engine, self._event, lambda number: self._is_pending(number))
-        self.meshes = MeshFiles(scene.model)  # for page and recorder
-        self.trials = Trials()  # of the scene's task
+    def __init__(self, simulation: Simulation, **options: Any) -> None:
+        self.simulation, self.options = simulation, Options(**options)
+        self._say = Saying(self.options.say)
+        self.devices: list[Device] = []  # open ones, and
+        self.mailboxes: list[Mailbox] = []  # those of them that do not live in the tick
+        self._hands_in, self._events_in = simulation.hands, simulation.events
         self.report = SessionReport()
-        self._want_page, self.record, self._where = page, record, (host, port, certificate, token)
-        self._early = early
-        self.may_leave, self.leaving = may_leave, threading.Event()
-        self.next_scene: Scene | None = None
-        self._playing, self._want_fifo, self._begun = playing, fifo, False
+        self.record = self.options.record
+        self.may_leave, self.leaving = self.options.may_leave, threading.Event()
+        self.next_scene: Any = None
+        self._begun = False
         self.page: Paging | None = None
         self.recorder: Child | None = None
         self._began = 0.0  # monotonic clock [s], 0: not in real time
         self._writing = threading.Lock()  # of the rings: a desk, a program and its threads may all send
         self._stopping, self._scheduled = threading.Event(), threading.Event()
         self._servo = threading.Thread(target=self._run_servo, name="servo", daemon=True)
-        self.watching = Watching(self, self._devices, self._mailboxes, self._stopping)
+        self.watching = Watching(self, self._stopping)
 
-    def _reaching(self, device: Device, reach: Reach) -> Reaching:
-        from palpate.haptics.reach import Reaching
+    # --- what a kind of simulation adds
 
-        in_tick = getattr(device, "in_tick", None)
-        if in_tick is None:
-            self._mailboxes.append(Mailbox(device))
-            in_tick = self._mailboxes[-1].in_tick
-        return Reaching(self.scene.world, device.spec, in_tick, reach, real_time=True)
+    def hello(self) -> dict[str, Any]:
+        """What a page or a recording needs to know before the first frame."""
+        return hello_of(self.simulation)
+
+    def mesh_files(self) -> list[str]:
+        """Of what the hello names by number."""
+        return []
+
+    def answers(self) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
+        """What pages may request beside what every session answers (desk.py)."""
+        return {}
+
+    def collect(self) -> None:
+        """Called all the time, by a thread of its own: look at the newest frames."""
+
+    def faults(self) -> list[str]:
+        """Of each device why it has no force, empty: it has."""
+        return []
+
+    def device_reports(self) -> list[DeviceReport]:
+        """Of each device how it went."""
+        return []
+
+    def _check(self) -> None:
+        """Whether it can start; ValueError."""
+        if self._stopping.is_set():
+            raise ValueError("this session has ended: make another session")
+
+    def _begin(self, real_time: bool) -> None:
+        """At the start, the first time; in real time always."""
+        if real_time or not self._begun:
+            self.simulation.restart()
+        self._begun = True
+
+    def _clear_away(self) -> None:
+        """Files that page and recorder had."""
+
+    def _end(self) -> None:
+        """The last thing; nothing runs any more."""
+        self.simulation.close()
+
+    # --- from start to end
 
     @property
     def url(self) -> str:
         """Where the page is; empty if there is none."""
         return self.page.url if self.page else ""
 
-    def start(self) -> Session:
+    def start(self) -> Self:
         """Compile if need be, start all that does not run yet, and return when the servo ticks and the page listens."""
         if self.is_running:
             return self
-        self._check_world()
+        self._check()
         try:
             self._start()
         except BaseException:
@@ -137,28 +160,31 @@ class Session:
 
     def _start(self) -> None:
         sweep()
-        if self._want_page:
+        options = self.options
+        if options.page:
             from palpate.runtime.paging import Paging, Where
 
-            self.page = Paging(self, Where(*self._where), self._early)
+            where = Where(options.host, options.port, options.certificate, options.token)
+            self.page = Paging(self, where, options.early)
             self.page.start()  # which takes its process a while
-        self._warm()
+        self.simulation.warm()
         self._begin(real_time=True)
         if self.record is not None:
-            self.recorder = start_recorder(self.scene, self.engine, self.meshes, self.record, self._want_fifo)
+            self.recorder = start_recorder(self, self.record, options.fifo)
         if self.page is not None:
             self.page.listening()
-        self.engine.servo.control[SPIN_NS] = SPIN_US * 1000
+        self.simulation.beat.control[SPIN_NS] = SPIN_US * 1000
         self._began = time.monotonic()
-        self.scene.world.in_session = True
-        for mailbox in self._mailboxes:
+        for mailbox in self.mailboxes:
             mailbox.start()
+        for beside in self.simulation.beside:
+            beside.start()
         self._servo.start()
         self.watching.start()
         self._scheduled.wait()
-        while self.engine.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
+        while self.simulation.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
             time.sleep(0.001)
-        if self._playing:
+        if options.playing:
             self.play()
 
     def stop(self) -> SessionReport:
@@ -166,19 +192,21 @@ class Session:
         if self._stopping.is_set():
             return self.report
         self._stopping.set()
-        self.engine.servo.control[STOP] = 1
+        self.simulation.stop()
         with contextlib.ExitStack() as last:  # from below; what fails, or is interrupted, does not keep the rest
             last.callback(self._say.finish)
             last.callback(self._close)
-            last.callback(self.meshes.remove)
+            last.callback(self._clear_away)
             if self.page is not None:
                 last.callback(self.page.end)
             last.callback(self._finish_recording)
             last.callback(self._note_report)
             last.callback(self.watching.join)
-            last.callback(take_force_away, self._devices, self._mailboxes)
-            for mailbox in self._mailboxes:
+            last.callback(take_force_away, self.devices, self.mailboxes)
+            for mailbox in self.mailboxes:
                 last.callback(mailbox.stop)
+            for beside in self.simulation.beside:
+                last.callback(beside.stop)
             if self._servo.is_alive():
                 self._servo.join()
         return self.report
@@ -191,10 +219,8 @@ class Session:
                 self.note(f"recording: {error}")
 
     def _close(self) -> None:
-        if self._began:
-            self.scene.world.in_session = False
         if not self._servo.is_alive():  # else a second Ctrl-C came before it had stopped, and it still has the memory
-            self.engine.close()
+            self._end()
 
     def run(self, seconds: float) -> SessionReport:
         """Start, if it does not run already, let it run for a while [s], and stop."""
@@ -209,19 +235,17 @@ class Session:
         """
         if self.is_running:
             raise ValueError("this session runs in real time; simulated time needs one that does not (page=False)")
-        self._check_world()
-        if self._mailboxes:
-            names = ", ".join(box.device.spec.name for box in self._mailboxes)
+        self._check()
+        if self.mailboxes:
+            names = ", ".join(box.device.spec.name for box in self.mailboxes)
             raise ValueError(f"simulated time needs devices that live in the tick; {names} runs by the clock")
         self._begin(real_time=False)
-        nobody = np.zeros((0, self.engine.hand_layout.words), dtype=np.int64)
-        ticks, done = round(seconds * self.engine.rate_hz), 0
-        while done < ticks and (new := simulate(self.engine.address, min(BATCH, ticks - done), nobody)):
+        ticks, done = round(seconds * self.simulation.rate_hz), 0
+        while done < ticks and (new := self.simulation.simulate(min(BATCH, ticks - done))):
             done += new
-            self.edit.collect()
-            self.trials.collect(self)
+            self.collect()
         if done < ticks:
-            self.note(f"the world stopped: {self.scene.world.fault}")
+            self.note(self.simulation.why_stopped())
         self._note_report()
         self.report.periods += done
         self.report.seconds += seconds
@@ -232,25 +256,7 @@ class Session:
         """Whether it runs in real time."""
         return self._servo.is_alive() and not self._stopping.is_set()
 
-    def _check_world(self) -> None:
-        if self._stopping.is_set():
-            raise ValueError("this session has ended: make another session")
-        if self.scene.world.in_session:
-            raise ValueError("another session runs on this world: stop it first")
-        if not self.engine.is_current:
-            raise ValueError("bodies were added to this world or removed since: make another session")
-
-    def _begin(self, real_time: bool) -> None:
-        """Where everything is now is the start, the first time; in real time, begin there."""
-        for each in self.reaching:
-            each.arrays.real_time = real_time
-        if not self._begun:
-            self.engine.note_start()
-        if real_time or not self._begun:
-            restart(self.engine.address)
-        self._begun = True
-
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
@@ -279,56 +285,28 @@ class Session:
     def reset(self) -> None:
         self._event(RESET)
 
+    def send(self, event: str, value: float = 0.0) -> int:
+        """One of the simulation's own events."""
+        return self._event(self.simulation.kind_of(event), value)
+
     def _event(self, kind: int, value: float = 0.0, **fields: Any) -> int:
         """Its number is for `_is_pending`."""
         with self._writing:
-            self._events_in.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
+            self._events_in.write(self.simulation.event_layout.pack(kind=kind, value=value, **fields))
             return self._events_in.head
 
     def _is_pending(self, number: int) -> bool:
         """Whether the servo has not yet taken that event."""
-        return bool(number >= self.engine.servo.next_event)
+        return bool(number >= self.simulation.beat.next_event)
 
     def frame(self) -> dict[str, Any]:
         """The newest frame as a dictionary of its fields."""
         if self._stopping.is_set():
             raise RuntimeError("the session has ended; its recording, if there is one, has the frames")
-        newest = self.engine.frames.newest()
+        newest = self.simulation.frames.newest()
         if newest is None:
             raise RuntimeError("no frame yet: the session has not been started")
-        return self.engine.frame_layout.unpack(newest[1])
-
-    def hold(
-        self,
-        body: str,
-        at_body: Any,
-        target: Any,
-        stiffness_N_m: PerAxis = STIFFNESS_N_M,
-        orientation: Rotation | None = None,
-        stiffness_Nm_rad: float = STIFFNESS_NM_RAD,
-        hand: int = 0,
-        damping_Ns_m: PerAxis | None = None,
-    ) -> None:
-        """What the page does while someone drags: repeat at least every 100 ms, or the hand lets go.
-
-        at_body [m] in body axes, target [m] in the world; with an orientation the body is turned to it as well.
-        Stiffness and damping are one number, or one for each world axis; damping None: critical.
-        hand: 0 or 1, each holds one body
-        """
-        self._hand(hand, body=self.scene.model.body(body), at_body=at_body, target=target,
-                   **spring_fields(stiffness_N_m, damping_Ns_m),
-                   orientation=orientation.wxyz if orientation else (0, 0, 0, 0),
-                   stiffness_Nm_rad=stiffness_Nm_rad if orientation else 0.0)  # fmt: skip
-
-    def let_go(self, hand: int = 0) -> None:
-        """Open a hand."""
-        self._hand(hand)
-
-    def _hand(self, hand: int, **fields: Any) -> None:
-        if hand not in range(HANDS):
-            raise ValueError(f"there are hands 0 .. {HANDS - 1}, no hand {hand!r}")
-        with self._writing:
-            self._hands_in.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))
+        return self.simulation.layout.unpack(newest[1])
 
     def mark(self, text: str, data: Any = None, *, arrived_ns: int | None = None) -> None:
         """A marker into the recording: a word, and what JSON can hold, up to 32 levels and 64 kB (record/marks.py).
@@ -343,7 +321,7 @@ class Session:
     # --- threads ---
 
     def _run_servo(self) -> None:
-        if self._want_fifo:
+        if self.options.fifo:
             try:  # of this thread only
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(FIFO_PRIORITY))
                 self.report.fifo = True
@@ -352,13 +330,7 @@ class Session:
         if CLOCK == "python":
             self.note("the loop is timed by Python's clock: best effort, whatever else Python does delays it")
         self._scheduled.set()
-        self.report.periods = self._loop()
-
-    def _warm(self) -> None:
-        warm(servo_loop)
-
-    def _loop(self) -> int:
-        return int(servo_loop(self.engine.address, 0))
+        self.report.periods = self.simulation.loop()
 
     def note(self, text: str) -> None:
         """Into the report, and said; never fails, and never waits."""
@@ -366,6 +338,6 @@ class Session:
         self._say(text)
 
     def _note_report(self) -> None:
-        servo = self.engine.servo
+        head = self.simulation.head
         self.report.seconds = time.monotonic() - self._began if self._began else self.report.seconds
-        self.report.note(servo.counters.tolist(), servo.lateness.tolist(), [each.report() for each in self.reaching])
+        self.report.note(head.counters.tolist(), head.lateness.tolist(), self.device_reports())

@@ -1,44 +1,21 @@
-"""Everything a tick reads and writes, as arrays that compiled code finds through one address.
+"""Everything that the tick of a World in a session reads and writes, beside the World itself.
 
 The page, the recorder and the devices never see these: they read frames and write hands and events (frame.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
-
-from palpate.control.guide_tables import Editing, Guiding
-from palpate.control.plan import Plan
 from palpate.dynamics.workspace import Workspace
-from palpate.frame import COUNTERS, EVENT, FRAME, HAND, HANDS, LATENESS_EDGES_US, Layout
-from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.haptics.tank import open_tank
-from palpate.jit import Block, Struct, Vector, block_loader
+from palpate.frame import WORLD_FIELDS, places
+from palpate.jit import Struct, Vector, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
-from palpate.runtime.ring import Ring
-from palpate.runtime.start import Start
-from palpate.scenes.task import Task
-from palpate.world.build import placeable, pushed_links
-from palpate.world.modules import why_not_compiled
-from palpate.world.world import World
+from palpate.servo.head import Head
 
-if TYPE_CHECKING:  # rendering loads with the first device
-    from palpate.haptics.reach import Reaching
-
-EVENT_SLOTS, HAND_SLOTS = 64, 256  # the recorder looks every 20 ms, hands may come every millisecond
-MOST_CONTACTS = 128  # that a frame has room for
-FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 LINKED_HAND = 0  # the hand of a device across a link, which energy may limit
-
-# words of Servo.control, which Python shares with the loop
-STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
 
 
 class Servo(Struct):
-    """State of the simulation and of the loop around it."""
+    """What the World's tick keeps beside the World."""
 
     # addresses of blocks
     world: int  # the World's own
@@ -46,20 +23,7 @@ class Servo(Struct):
     start: int  # the Start, where a reset goes (start.py)
     tank: int  # the energy of a hand across a link (haptics/tank.py)
     reach: int  # the routine that a device's tick is
-    # time
-    tick: int
-    time: float  # [s]
-    dt: float  # [s]
-    state: int  # frame.RUNNING, ...
-    steps: int  # still to be made while paused
-    fault_at: int  # where the world stopped, -1: it has not
-    speed: float  # of the simulation beside the clock
-    credit: float  # ticks that are due by it
-    tick_us: float  # how long the last took
-    late_s: float  # how much later than a period after the one before it began
-    # messages
-    next_event: int  # the number of the event that comes next, and
-    hand_seen: int  # of the newest hand
+    # of the hand across a link
     linked: int  # session of the hand across a link, and
     spending: int  # whether it spends energy
     # settings
@@ -69,6 +33,8 @@ class Servo(Struct):
     force_limit_N: float  # of the page's pointer, and
     rise_N_s: float
     work_J: float  # of the hands so far
+    touching: int  # whether a hand or a device touches or holds a body in this tick, and
+    push_N: float  # the sum of their forces on bodies
     edit_mode: int  # of the guide (control/modes.py), for frames, and
     edit_stage: int
     # the task (score.py)
@@ -106,10 +72,6 @@ class Servo(Struct):
     place_around: Floats2  # (B, 14) what gives its coordinates
     pushed_own: Ints1  # (L,) `pushed` of what is not parked
     parked: Ints1  # (B,) 1: the body waits to be added
-    counters: Ints1  # frame.COUNTERS
-    lateness: Ints1  # histogram over frame.LATENESS_EDGES_US
-    edges_ns: Ints1  # its upper edges
-    lateness_log: Ints1  # (n,) lateness of the first n periods [ns], for the bench; usually empty
     held: Ints1  # (HANDS,) body that each hand holds
     hand_at: Floats2  # (HANDS, 3) at which point, in body axes
     hand_point: Floats2  # (HANDS, 3) world
@@ -119,234 +81,11 @@ class Servo(Struct):
     hand_lever: Floats2  # (HANDS, 3) PRESS: from the body's origin to where the tip meets it, world, and
     hand_velocity: Floats2  # (HANDS, 3) how that point moves
     stored_J: Floats1  # (HANDS,) PRESS: what the tip's spring has (haptics/press.py)
-    hand: Ints1  # the newest HAND message of each hand, one after the other, and
-    hand_f: Floats1  # the same words as floats
-    message: Ints1  # a HAND message being taken
-    event: Ints1  # the EVENT being taken, and
-    event_f: Floats1  # the same words as floats
     task_obstacle: Ints1  # (n_bodies,) 1: one of the task's obstacles
     devices: Ints1  # (n_devices,) the blocks that `reach` is called with
-    control: Ints1  # STOP, HEARTBEAT_NS, ...
-    clock: Ints1  # (2,) scratch of the clock
-    frames: Ints1  # the frame ring's memory, and
-    frames_f: Floats1  # the same words as floats
-    hands: Ints1  # the hand ring's memory
-    events: Ints1  # the event ring's memory
+    parts: Ints1  # servo/parts.py: controllers
 
 
-class Offsets(NamedTuple):
-    """Where the fields of FRAME, HAND and EVENT lie, in words."""
+Offsets = places("Offsets", WORLD_FIELDS)  # where a World's own fields lie in its frames [words]
 
-    tick: int
-    wall_ns: int
-    state: int
-    counters: int
-    lateness: int
-    hand_body: int
-    hand_kind: int
-    edit_mode: int
-    edit_stage: int
-    contacts: int
-    contact_body: int
-    parked: int
-    contact_mode: int
-    task_trial: int
-    task_state: int
-    task_collisions: int
-    device_held: int
-    device_state: int
-    device_buttons: int
-    device_counters: int
-    time_s: int
-    tick_us: int
-    speed: int
-    gravity: int
-    friction: int
-    q: int
-    v: int
-    tau: int
-    plan_q: int
-    pose: int
-    hand_point: int
-    hand_target: int
-    hand_force: int
-    hand_torque: int
-    hand_age_s: int
-    granted_J: int
-    device_position: int
-    device_quaternion: int
-    device_point: int
-    device_force: int
-    device_torque: int
-    device_body_force: int
-    device_age_s: int
-    device_energy: int
-    contact_point: int
-    contact_force: int
-    task_time_s: int
-    task_path_m: int
-    task_peak_N: int
-    task_distance_m: int
-    residual: int
-    energy: int
-    sent_ns: int
-    hand: int
-    body: int
-    hold: int
-    session: int
-    at_body: int
-    target: int
-    velocity: int
-    stiffness_N_m: int
-    damping: int
-    orientation: int
-    stiffness_Nm_rad: int
-    force: int
-    normal: int
-    energy_J: int
-    stiffer_N_m: int
-    damping_Ns_m: int
-    damping_Nms_rad: int
-    kind: int
-    event_body: int
-    value: int
-    placement: int
-
-
-load = block_loader((ModelArrays, True), (Workspace, False), (Servo, False), (Offsets, False))
-
-
-class Engine:
-    """A world, the plan its joints follow, all state of its servo, and the rings that connect it to the outside."""
-
-    def __init__(
-        self,
-        world: World,
-        plan: Plan | None,
-        device: DeviceSpec,  # the page's pointer
-        smooth_s: float = 0.0,
-        lateness_log: int = 0,
-        devices: Sequence[Reaching] = (),
-        editing: Editing | None = None,
-        parked: Sequence[str] = (),
-        shared: bool = True,
-        task: Task | None = None,
-    ) -> None:
-        """
-        parked  bodies that wait to be added, beside those that the world has parked
-        shared  other processes will read frames and write hands and events
-        task    what is scored
-        """
-        self.task = task
-        refusal = why_not_compiled(world)
-        if refusal is not None:
-            raise ValueError(refusal)
-        model = world.model
-        self.world, self.model, self.rate_hz, self.device = world, model, 1.0 / world.dt, device
-        if not 10.0 <= self.rate_hz <= 8000.0:
-            raise ValueError(f"the tick rate must be 10 .. 8000 Hz, the world's is {self.rate_hz:g}")
-        self.guiding = None if plan is None else Guiding(world, plan, editing or Editing())
-        self.devices = tuple(devices)
-        sizes = {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices),
-                 "n_contacts": min(MOST_CONTACTS, len(world.arrays.contacts.gap))}  # fmt: skip
-        self.frame_layout, self.hand_layout, self.event_layout = Layout(FRAME, **sizes), Layout(HAND), Layout(EVENT)
-        self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words, shared)
-        self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words, shared)
-        self.events = Ring.create(EVENT_SLOTS, self.event_layout.words, shared)
-        self.tank = open_tank(world.dt)
-        self._tank = Block(self.tank)
-        self._start = Block(Start(**world.snapshot().arrays))
-        self.servo = self._servo(smooth_s, lateness_log)
-        self.servo.parked[[model.body(name) for name in parked]] = 1
-        self.note_start()
-        self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
-        arrays = world.arrays
-        self._block = Block(model.arrays, arrays.work, self.servo, self.offsets)
-
-    @property
-    def address(self) -> int:
-        return self._block.address
-
-    @property
-    def is_current(self) -> bool:
-        """Whether the world still has the bodies that it had."""
-        return self.servo.world == self.world.arrays.block.address
-
-    def note_start(self) -> None:
-        """The world as it is now, its planned joints at the beginning of their plan, is where a reset goes."""
-        start: Start = self._start.parts[0]
-        for name, x in self.world.snapshot().arrays.items():
-            start.array(name)[...] = x
-        if self.guiding is not None:
-            plan, at = self.guiding.plan, self.guiding.arrays
-            start.q[at.q_at], start.v[at.v_at] = plan.q[0], plan.v[0]
-
-    def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
-        zeros, arrays = np.zeros, self.world.arrays
-        state = arrays.state
-        control = zeros(8, dtype=np.int64)
-        control[PERIOD_NS] = round(1e9 / self.rate_hz)
-        hand = zeros(HANDS * self.hand_layout.words, dtype=np.int64)
-        event = zeros(self.event_layout.words, dtype=np.int64)
-        start: Start = self._start.parts[0]
-        links, around = placeable(self.model)
-        own = pushed_links(self.model)
-        waiting = (links > 0) & (own[links] > 0) & (state.pushed[links] == 0)
-        return Servo(
-            dt=self.world.dt, speed=1.0, smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, next_event=1,
-            fault_at=-1, force_limit_N=self.device.force_limit_N, rise_N_s=self.device.force_rise_N_s,
-            world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
-            contact_count=arrays.contacts.count, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
-            mu_own=np.hstack([state.mu_static, state.mu_sliding]),
-            guide=self.guiding.address if self.guiding else 0,
-            start=self._start.address, tau_start=start.tau, q_start=start.q, v_start=start.v,
-            pushed_start=start.pushed,
-            gravity=writable(self.model.arrays.gravity), gravity_own=self.model.arrays.gravity.copy(),
-            placeable=links, place_around=around, pushed_own=own, parked=waiting.astype(np.int64),
-            counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
-            edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
-            lateness_log=zeros(lateness_log, dtype=np.int64),
-            held=zeros(HANDS, dtype=np.int64), hand_at=zeros((HANDS, 3)), hand_point=zeros((HANDS, 3)),
-            hand_target=zeros((HANDS, 3)), hand_force=zeros((HANDS, 3)), hand_torque=zeros((HANDS, 3)),
-            hand_lever=zeros((HANDS, 3)), hand_velocity=zeros((HANDS, 3)), stored_J=zeros(HANDS), pushed=state.pushed,
-            hand=hand, hand_f=hand.view(np.float64), message=zeros(self.hand_layout.words, dtype=np.int64),
-            event=event, event_f=event.view(np.float64),
-            **self._task(),
-            tank=self._tank.address,
-            reach=reach_address() if self.devices else 0,
-            devices=np.array([each.address for each in self.devices], dtype=np.int64),
-            control=control, clock=zeros(2, dtype=np.int64),
-            frames=self.frames.memory, frames_f=self.frames.memory.view(np.float64),
-            hands=self.hands.memory, events=self.events.memory,
-        )  # fmt: skip
-
-    def _task(self) -> dict[str, Any]:
-        task, obstacle = self.task, np.zeros(self.model.n_bodies, dtype=np.int64)
-        if task is None:
-            return {"task_obstacle": obstacle}
-        obstacle[[self.model.body(name) for name in task.obstacles]] = 1
-        return {"task_body": self.model.body(task.body), "task_target": task.target_m, "task_radius_m": task.radius_m,
-                "task_obstacle": obstacle}  # fmt: skip
-
-    def close(self) -> None:
-        """Let go of the shared memory, and give the world its own gravity and friction back, which a page may have
-        changed; nothing may run on this engine any more."""
-        self.servo.gravity[:] = self.servo.gravity_own
-        self.servo.mu_static[:], self.servo.mu_sliding[:] = np.split(self.servo.mu_own, 2, axis=1)
-        for ring in (self.frames, self.hands, self.events):
-            ring.close()
-
-
-def writable(array: Floats1) -> Floats1:
-    """The same numbers, for the one who may change them: gravity has one home, the model's array."""
-    array.setflags(write=True)
-    view = array[:]
-    array.setflags(write=False)
-    return view
-
-
-def reach_address() -> int:
-    """Of the routine; compiles or loads it, and with it all of rendering."""
-    from palpate.haptics.reach_kernels import reach
-
-    return reach.address
+load = block_loader((Head, False), (Offsets, False), (ModelArrays, True), (Workspace, False), (Servo, False))

@@ -12,6 +12,7 @@ import contextlib
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,16 @@ from palpate.runtime.ending import Ending
 from palpate.runtime.saying import unfailing
 from palpate.runtime.session import Session
 from palpate.runtime.users import address_to_open
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.scene import Scene
+from palpate.servo.simulation import Simulation
 from palpate.world.world import World
 
 _started: list[Session] = []  # by `touch`, in the order they came
 
 
 def touch(
-    world: World | Scene,
+    world: World | Scene | Simulation,
     device: Device | Sequence[tuple[Device, Reach]] | None = None,
     mode: str = "pull",
     *,
@@ -38,9 +41,11 @@ def touch(
     port: int = 8642,
     fifo: bool = True,
     browser: bool = True,
+    controllers: Sequence[Any] = (),
     **reach: Any,
 ) -> Session:
-    """A session of a world.  Without a device the browser is the device: it runs at once, with its page open.
+    """A session of a world, or of a simulation of another kind.  Without a device the browser is the device: it runs at
+    once, with its page open.
 
     With a page the session runs when this returns, and its address is printed: go on, use it in a `with`, or let the
     script end, and it runs until Ctrl-C.  Without a page it is ready to `run(seconds=5)`, to `simulate`, or for a
@@ -50,25 +55,39 @@ def touch(
     mode    "push", "pull" or "tool"; it and any further keyword are those of pp.Reach
     record  every frame into this MCAP file; port: of the page, 0 picks one; fifo: ask for real-time scheduling
     browser False: do not open the page in a browser, only print where it is
+    controllers   of the world's joints, compiled or in Python (docs/extending.md)
     """
-    if isinstance(device, Sequence):
-        if reach:
-            raise ValueError(f"with several devices each has its own pp.Reach: {', '.join(reach)} belongs there")
-        devices = list(device)
+    options: dict[str, Any] = {"record": None if not record else Path(record), "fifo": fifo}
+    devices = _devices(device, mode, reach)
+    wants_page = not devices if page is None else page
+    if wants_page:
+        options |= {"page": True, "port": port, "say": _say}
+    if isinstance(world, Simulation):
+        if devices or controllers:
+            raise ValueError("devices and controllers reach into a World; another simulation has its own")
+        session: Session = Session(world, **options)
     else:
-        devices = [] if device is None else [(device, Reach(mode=mode, **reach))]
-    scene, record = world if isinstance(world, Scene) else Scene("world", "A world", world), record or None
-    if not (not devices if page is None else page):
-        return Session(scene, devices, record=None if record is None else Path(record), fifo=fifo)
-    session = Session(
-        scene, devices, page=True, record=None if record is None else Path(record), port=port, fifo=fifo, say=_say
-    ).start()
+        scene = world if isinstance(world, Scene) else Scene("world", "A world", world)
+        session = WorldSession(replace(scene, controllers=(*scene.controllers, *controllers)), devices, **options)
+    if not wants_page:
+        return session
+    session.start()
     opened = browser and webbrowser.open(address_to_open(session.url))
     _say(f"the page is at {session.url}{'' if opened else '  (open it in a browser)'}")
     if not _started:
         atexit.register(_at_exit)
     _started.append(session)
     return session
+
+
+def _devices(
+    device: Device | Sequence[tuple[Device, Reach]] | None, mode: str, reach: dict[str, Any]
+) -> list[tuple[Device, Reach]]:
+    if isinstance(device, Sequence):
+        if reach:
+            raise ValueError(f"with several devices each has its own pp.Reach: {', '.join(reach)} belongs there")
+        return list(device)
+    return [] if device is None else [(device, Reach(mode=mode, **reach))]
 
 
 @unfailing

@@ -10,13 +10,13 @@ import numpy as np
 from palpate.scenes.task import REACHED, Trial, trials_of
 
 if TYPE_CHECKING:
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
 
 
 class Trials(list[Trial]):
     """Trials that reached the target, in their order."""
 
-    def collect(self, session: Session) -> None:
+    def collect(self, session: WorldSession) -> None:
         """Take the one that was completed since, if one was."""
         servo = session.engine.servo
         number = int(servo.task_trial)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from palpate.frame import FAULT
-from palpate.haptics.devices.mailbox import Mailbox, take_force_away
-from palpate.haptics.devices.protocol import Device
+from palpate.haptics.devices.mailbox import take_force_away
 from palpate.runtime.children import one_line
 from palpate.runtime.recording import why_it_ended
 from palpate.runtime.report import why_no_force
-from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
+from palpate.servo.beside import Beside
+from palpate.servo.loop import HEARTBEAT_NS, WATCHDOG
 
 if TYPE_CHECKING:
     from palpate.runtime.session import Session
@@ -57,11 +57,11 @@ class Tries:
 class Watching:
     """The threads of one session, between `start` and `join`; they end when it is `stopping`."""
 
-    def __init__(
-        self, session: Session, devices: Sequence[Device], mailboxes: Sequence[Mailbox], stopping: threading.Event
-    ) -> None:
-        self._session, self._devices, self._mailboxes, self._stopping = session, devices, mailboxes, stopping
-        self._silent, self._fault, self._faults = False, False, [False] * len(devices)
+    def __init__(self, session: Session, stopping: threading.Event) -> None:
+        self._session, self._stopping = session, stopping
+        self._silent = self._fault = False
+        self._faults: list[bool] = []
+        self._ended: list[Beside] = []
         self._tries, self._told = Tries(), ""
         self.watch, self.collect, self.tend = (
             threading.Thread(target=self._repeat, args=(look,), name=name, daemon=True)
@@ -91,10 +91,10 @@ class Watching:
     # ---- force
 
     def _look(self) -> None:
-        control = self._session.engine.servo.control
+        control = self._session.simulation.beat.control
         silent = time.monotonic_ns() - int(control[HEARTBEAT_NS]) > SILENT_S * 1e9
         if silent:
-            take_force_away(self._devices, self._mailboxes)
+            take_force_away(self._session.devices, self._session.mailboxes)
         if silent and not self._silent and control[HEARTBEAT_NS]:
             control[WATCHDOG] += 1
         self._silent = silent
@@ -104,21 +104,25 @@ class Watching:
     def _collect(self) -> None:
         session = self._session
         self._note_faults()
-        fault = bool(session.engine.servo.state == FAULT)
+        fault = bool(session.simulation.head.state == FAULT)
         if fault and not self._fault:
-            session.note(f"the world stopped: {session.scene.world.fault}; a reset starts it again")
+            session.note(f"{session.simulation.why_stopped()}; a reset starts it again")
         self._fault = fault
-        session.edit.collect()
-        session.trials.collect(session)
+        for beside in session.simulation.beside:
+            if beside.error is not None and beside not in self._ended:
+                self._ended.append(beside)
+                session.note(f"a controller failed, and its joints are left alone: {one_line(beside.error)}")
+        session.collect()
 
     def _note_faults(self) -> None:
         """Say once why a device has no force; a mailbox knows more than its LOST."""
-        for k, (device, reaching) in enumerate(zip(self._devices, self._session.reaching, strict=True)):
-            fault = reaching.fault
-            if fault and not self._faults[k]:
-                box = next((box for box in self._mailboxes if box.device is device), None)
-                self._session.note(why_no_force(device, fault, box))
-            self._faults[k] = bool(fault)
+        session, faults = self._session, self._session.faults()
+        known = self._faults or [False] * len(faults)
+        for device, fault, told in zip(session.devices, faults, known, strict=True):
+            if fault and not told:
+                box = next((box for box in session.mailboxes if box.device is device), None)
+                session.note(why_no_force(device, fault, box))
+        self._faults = [bool(fault) for fault in faults]
 
     # ---- children
 

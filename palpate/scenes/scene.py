@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Scene:
     spares: tuple[str, ...] = ()
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     task: Task | None = None  # something to learn in it
+    controllers: tuple[Any, ...] = ()  # of joints that no plan moves (docs/extending.md)
 
     @property
     def model(self) -> Model:

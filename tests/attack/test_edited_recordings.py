@@ -26,9 +26,9 @@ from palpate.record.views import Views
 from palpate.record.writer import END, SCENE_FILE, FrameWriter
 from palpate.runtime.again import touch_again
 from palpate.runtime.player import Player, shown_layout
-from palpate.runtime.ring import Ring
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
+from palpate.servo.ring import Ring
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="a recording needs the compiler")
 TICKS, REMOVED = 6, object()

@@ -24,7 +24,7 @@ from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter
 from palpate.runtime.recorder import LONGEST_LINE, Sources, lines, listen
 from palpate.runtime.recording import tell_mark
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 FRAMES = frames(60)
 

@@ -26,10 +26,10 @@ from palpate.runtime import folders, watching
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.folders import Folder, sweep
 from palpate.runtime.saying import Saying
-from palpate.runtime.session import Session
-from palpate.runtime.state import HEARTBEAT_NS
 from palpate.runtime.watching import MOST_RESTARTS, SLOWLY_S, STEADY_S, Tries, Watching
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.loop import HEARTBEAT_NS
 
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes as Linux has them")
@@ -73,14 +73,14 @@ def taken(monkeypatch) -> list[float]:
     return times
 
 
-def watched(session: Session) -> Session:
+def watched(session: WorldSession) -> WorldSession:
     """A session whose loop has been heard of once, and is silent since."""
-    session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()
+    session.engine.beat.control[HEARTBEAT_NS] = time.monotonic_ns()
     session.watching.start()
     return session
 
 
-def still_watching(session: Session, taken: list[float]) -> bool:
+def still_watching(session: WorldSession, taken: list[float]) -> bool:
     n = len(taken)
     until(lambda: len(taken) > n + 3)
     return all(t.is_alive() for t in (session.watching.watch, session.watching.collect, session.watching.tend))
@@ -89,7 +89,7 @@ def still_watching(session: Session, taken: list[float]) -> bool:
 @pytest.mark.parametrize("error", UNSAYABLE, ids=name)
 def test_force_is_taken_from_a_silent_loop_whatever_becomes_of_words(error, scene, taken):
     say = Mute(error)
-    session = watched(Session(scene, say=say))
+    session = watched(WorldSession(scene, say=say))
     try:
         for k in range(3):
             session.note(f"word {k}")
@@ -104,7 +104,7 @@ def test_force_is_taken_from_a_silent_loop_while_the_terminal_is_stopped(scene, 
     """Ctrl-S: the first word does not return, and nobody waits for it."""
     monkeypatch.setattr("palpate.runtime.saying.LAST_S", 0.05)
     go, said = threading.Event(), []
-    session = watched(Session(scene, say=lambda text: (go.wait(WAIT_S), said.append(text))))
+    session = watched(WorldSession(scene, say=lambda text: (go.wait(WAIT_S), said.append(text))))
     try:
         session.note("first")
         session.note("second")
@@ -121,7 +121,7 @@ def test_force_is_taken_away_whatever_the_others_raise(where, scene, taken, monk
     def broken(*_):
         raise MemoryError("nothing left")
 
-    session = Session(scene)
+    session = WorldSession(scene)
     if where in ("edit", "trials"):
         monkeypatch.setattr(getattr(session, where), "collect", broken)
     else:
@@ -159,7 +159,7 @@ def test_words_come_in_their_order_from_many_threads():
 ], ids=name)  # fmt: skip
 def test_a_page_comes_back_and_a_recording_is_finished_without_a_word(error, scene, tmp_path):
     path = tmp_path / "run.mcap"
-    with Session(scene, page=True, port=0, record=path, say=Mute(error)) as session:
+    with WorldSession(scene, page=True, port=0, record=path, say=Mute(error)) as session:
         first = session.page.process
         first.process.kill()
         until(lambda: session.page.process is not first and session.page.alive)

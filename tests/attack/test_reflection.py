@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.jit import entry
 from palpate.link.keys import Key
 from palpate.link.peers import BURST, FORGET_NS, GREET_NS, SEATS
 from palpate.link.sockets import ADDRESS_BYTES, SENDER_WORDS
 from palpate.link.wire import BYE, HELLO, LARGEST_WORDS, QUERY, STATE, TYPES, WELCOME, Wire, packet_lengths
-from palpate.runtime.loop import restart, simulate
+from palpate.runtime.engine import Engine
 from palpate.runtime.relay import Relaying
 from palpate.runtime.relay_kernels import load, pass_on, take_packet, write_state, write_welcome
-from palpate.runtime.state import Engine
 from palpate.scenes.any_arm import scene_of
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the relay needs the compiler")
@@ -47,9 +45,9 @@ class Server:
 
     def __init__(self):
         self.scene = scene_of("arm-line")()
-        self.engine = Engine(self.scene.world, self.scene.plan, Pointer().spec, shared=False, parked=self.scene.spares)
-        restart(self.engine.address)
-        simulate(self.engine.address, 2, np.zeros((0, self.engine.hand_layout.words), dtype=np.int64))
+        self.engine = Engine(self.scene)
+        self.engine.restart()
+        self.engine.simulate(2, np.zeros((0, self.engine.hand_layout.words), dtype=np.int64))
         self.relaying = Relaying(self.scene, self.engine, KEY, None)
         self.relaying.peers.secret[:] = (3, 4)  # drawn by chance otherwise
         self.wire = Wire(KEY, self.scene.model.nq, self.scene.model.nv)

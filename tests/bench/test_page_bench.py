@@ -20,7 +20,7 @@ from palpate.bench.page_browser import STAGES, compared, stages
 from palpate.bench.page_clients import spread, touches, watched
 from palpate.bench.page_tables import page_table
 from palpate.page.server import STATIC
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 
 needs_servo = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 needs_page = pytest.mark.skipif(not (STATIC / "index.html").is_file(), reason="the page is not built: make page")
@@ -177,7 +177,7 @@ def test_the_bare_server_answers_with_as_many_bytes(monkeypatch):
 @needs_page
 def test_pages_that_watch_and_one_that_touches_see_what_the_servo_does():
     shown = page.SCENES[0]
-    with Session(shown.build(), page=True, port=0) as session:
+    with WorldSession(shown.build(), page=True, port=0) as session:
         until(lambda: session.frame()["tick"] > 500)
         session.reset()  # ticks are counted from here again, and the row must not mind
         published = session.engine.frames.head
@@ -185,7 +185,7 @@ def test_pages_that_watch_and_one_that_touches_see_what_the_servo_does():
         published = session.engine.frames.head - published
         felt = touches(session, shown.body, seconds=1.0)
         assert session.frame()["hand_body"][0] == 0  # it let go
-        frame_bytes = 8 * session.engine.frame_layout.words
+        frame_bytes = 8 * session.engine.layout.words
     for got in seen.pages:
         assert got.frame_bytes == frame_bytes * len(got.ages_ms) > 0
         assert min(got.ages_ms) > 0.0
@@ -207,7 +207,7 @@ def test_a_drag_in_chromium_is_followed_from_the_pointer_to_the_picture(monkeypa
     monkeypatch.setattr(page_browser, "LEAST_MOVES", 4)
     monkeypatch.setattr(page_browser, "WINDOW", {"width": 640, "height": 400})  # few pixels: they are drawn in software
     shown = page.SCENES[0]
-    with Session(shown.build(), page=True, port=0) as session, page_browser.chromium() as browser:
+    with WorldSession(shown.build(), page=True, port=0) as session, page_browser.chromium() as browser:
         row = page.browser_row(shown, session, browser, 0.01)
         until(lambda: session.frame()["hand_body"][0] == 0)  # the button is up
     assert set(row["stages"]) == set(STAGES)

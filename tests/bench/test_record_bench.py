@@ -10,7 +10,7 @@ import pytest
 from palpate import cli, jit
 from palpate.bench import recording
 from palpate.bench.recording_table import record_table
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 
 needs_servo = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 
@@ -55,7 +55,7 @@ def test_the_table_says_what_happened(capsys):
 @needs_servo
 def test_the_fast_scene_has_104_contacts_at_4_khz():
     """In simulated time, so the same every time; a frame has room for all of them."""
-    session = Session(recording.RECORDED[-1].build())
+    session = WorldSession(recording.RECORDED[-1].build())
     session.simulate(0.1)
     frame = session.frame()
     session.engine.close()

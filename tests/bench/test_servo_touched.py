@@ -14,11 +14,9 @@ from palpate import cli, jit
 from palpate.bench import rendering, servo, touched
 from palpate.collision.polyhedra import merged, volume
 from palpate.frame import DEVICE_COUNTERS
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.rendering.facade import Proxy
 from palpate.model.shapes import SHAPE_KINDS
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 
 needs_compiler = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 SMALL = ((48, 41),)  # meridians and parallels: 3840 triangles, flat to well within the 3 mm of the sliding hand
@@ -47,13 +45,13 @@ def test_one_round_pushes_takes_hold_drags_and_lets_go(case):
     scene = case.build()
     with pp.open_device(touched.DEVICE, hand=case.hand(touched.ROUND_S)) as device:
         reaching = case.reaching(scene.world, device, real_time=False)
-        engine = Engine(scene.world, scene.plan, Pointer().spec, devices=[reaching])
+        engine = Engine(scene, devices=[reaching])
         log = touched.FrameLog(engine)
-        restart(engine.address)
+        engine.restart()
         ticks, nobody = round(touched.ROUND_S * scene.rate_hz), np.zeros((0, engine.hand_layout.words), dtype=np.int64)
-        assert simulate(engine.address, ticks, nobody) == ticks
+        assert engine.simulate(ticks, nobody) == ticks
         log.read()
-        last = engine.frame_layout.unpack(engine.frames.newest()[1])
+        last = engine.layout.unpack(engine.frames.newest()[1])
         engine.close()
     row = log.summary()
     assert row["frames"] + row["frames_lost"] == ticks

@@ -10,9 +10,9 @@ from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan
 from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
+from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 from palpate.world.world import World
 
 BLUNT = DeviceSpec("test", force_limit_N=500.0, force_rise_N_s=1e9)  # a force is there at once
@@ -22,8 +22,8 @@ class Guided:
     """An engine and what its frames said; hand(k) gives the fields of a HAND message for tick k, or None."""
 
     def __init__(self, world: World, plan: Plan, editing: Editing) -> None:
-        self.engine = Engine(world, plan, BLUNT, editing=editing)
-        restart(self.engine.address)
+        self.engine = Engine(Scene("guided", "Guided", world, plan, editing=editing), BLUNT)
+        self.engine.restart()
         self.model, self.dt = world.model, world.dt
         self._follower, self._frames, self.done = Follower(self.engine.frames), [], 0
 
@@ -35,7 +35,7 @@ class Guided:
                 fields = hand(self.done + k) if hand else None
                 if fields:
                     table[k] = self.engine.hand_layout.pack(**fields)
-            assert simulate(self.engine.address, n, table) == n
+            assert self.engine.simulate(n, table) == n
             self._frames += self._follower.read()
             self.done += n
         assert self._follower.lost == 0
@@ -50,7 +50,7 @@ class Guided:
         self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return np.array([self.engine.frame_layout.read(words, name) for words in self._frames])
+        return np.array([self.engine.layout.read(words, name) for words in self._frames])
 
     @property
     def acceleration(self) -> np.ndarray:

@@ -17,9 +17,8 @@ from palpate.haptics.devices.protocol import FORCE
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import LEVER_M
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm
+from palpate.servo.ring import Follower
 
 DT = 1e-3
 STILL = (0.0, 0.0, 0.0)
@@ -66,14 +65,14 @@ class Run:
         engine = self.session.engine
         self._nobody = np.zeros((0, engine.hand_layout.words), dtype=np.int64)
         self._follower, self._frames = Follower(engine.frames), []
-        restart(engine.address)
+        engine.restart()
 
     def go(self, seconds: float) -> "Run":
         ticks = round(seconds / self.world.dt)
         while ticks > 0:
             part = min(ticks, 500)  # the ring holds two seconds
-            assert simulate(self.session.engine.address, part, self._nobody) == part, self.world.fault
-            self._frames += [self.session.engine.frame_layout.unpack(words) for words in self._follower.read()]
+            assert self.session.engine.simulate(part, self._nobody) == part, self.world.fault
+            self._frames += [self.session.engine.layout.unpack(words) for words in self._follower.read()]
             ticks -= part
         assert self._follower.lost == 0
         return self
@@ -221,7 +220,7 @@ def test_a_hold_does_not_survive_a_reset():
     """A reset moves bodies away under the hand; without letting go, the spring would be as long as that way."""
     run = Run(floating(cube(0.0)), forward(0.1, buttons=1), "tool", tool="box").go(0.8)
     assert run.world.q[0] > 0.09
-    restart(run.session.engine.address)
+    run.session.engine.restart()
     run.go(0.05)
     assert not run["device_body_force"][-50:, 0].any()
 
@@ -429,7 +428,7 @@ def test_a_law_that_fails_takes_its_force_away_and_nothing_else():
     assert run.count("law_failed") == 1
     assert run.reaching[0].fault == "a law failed: breaks_at_half_a_second"
     assert run.world.q[0] == pytest.approx(5.0 + 0.1, rel=1e-9)  # the world went on
-    restart(run.session.engine.address)
+    run.session.engine.restart()
     run.go(0.4)
     assert run.reaching[0].fault == ""
     assert run.vector("sent")[0] > 1.0

@@ -13,7 +13,7 @@ from aiohttp import WSMsgType
 from fake_servo import EVENT, HAND, Page
 from waiting import WAIT_S
 
-from palpate.runtime.ring import Ring
+from palpate.servo.ring import Ring
 
 HOLD = {"type": "hand", "body": 2, "at_body": [0.1, 0, 0], "target": [0.5, 0, 1], "stiffness": 800}
 RELEASE = {"type": "release"}

@@ -18,7 +18,7 @@ from waiting import WAIT_S
 import palpate as pp
 from palpate import frame
 from palpate.frame import Layout
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 RATE_HZ = 250.0
 STIFFNESS_N_M = 800.0

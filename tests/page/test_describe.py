@@ -11,7 +11,6 @@ import trimesh
 import palpate as pp
 from palpate.control.modes import MODES
 from palpate.frame import DEVICE_COUNTERS
-from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach import Reach, Reaching
@@ -19,8 +18,8 @@ from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.registry import find
 from palpate.runtime.describe import describe
+from palpate.runtime.engine import Engine
 from palpate.runtime.meshes import write_meshes
-from palpate.runtime.state import Engine
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene
@@ -30,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 
 
 def hello(scene: Scene, *devices: Reaching) -> dict:
-    engine = Engine(scene.world, scene.plan, Pointer().spec, devices=devices)
+    engine = Engine(scene, devices=devices)
     try:
         return json.loads(json.dumps(describe(scene, engine), allow_nan=False))
     finally:

@@ -25,11 +25,11 @@ from palpate import jit
 from palpate.jit.remaining import Remaining
 from palpate.runtime import early_page, live
 from palpate.runtime.children import Child
-from palpate.runtime.describe import describe
 from palpate.runtime.early_page import EarlyPage
 from palpate.runtime.ending import Asked
+from palpate.runtime.engine import Engine
 from palpate.runtime.paging import Where
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 
 pytestmark = [
     pytest.mark.usefixtures("built"),
@@ -63,7 +63,7 @@ def ignore(page: Child, request: dict[str, Any]) -> None:
 
 
 def take_over(early: EarlyPage, rings: Rings) -> None:
-    early.take_over(rings.hello, [], (rings.frames, rings.hands, rings.events), ignore)
+    early.take_over(rings.hello, [], rings.settings(), ignore)
 
 
 async def listener(stack: Any, url: str) -> Client:
@@ -126,9 +126,9 @@ def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(e
 
 
 def test_what_is_shown_before_it_runs_is_what_runs(parts: list[Part]) -> None:
-    session = Session(live.build("arm-line", "hold"))
+    session = WorldSession(live.build("arm-line", "hold"))
     try:
-        runs = json.loads(json.dumps(describe(session.scene, session.engine)))
+        runs = json.loads(json.dumps(session.hello()))
     finally:
         session.stop()
     with EarlyPage(Where("127.0.0.1", 0, None, "token"), "arm-line", "hold", Remaining(parts)) as page:
@@ -160,12 +160,12 @@ class Slow:
         self.pages: list[Child] = []
         self.parts = [Part(f"world.part{k}") for k in range(9)]
         patch.setattr(early_page, "missing", lambda entries: self.parts)
-        warm = Session._warm
+        warm = Engine.warm
 
-        def slowly(session: Session) -> None:
+        def slowly(engine: Engine) -> None:
             while not self.compiled.wait(0.01):  # a signal is seen in between
                 pass
-            warm(session)
+            warm(engine)
 
         made = EarlyPage.__init__
 
@@ -173,7 +173,7 @@ class Slow:
             made(page, *arguments)
             self.pages.append(page.process)
 
-        patch.setattr(Session, "_warm", slowly)
+        patch.setattr(Engine, "warm", slowly)
         patch.setattr(EarlyPage, "__init__", noted)
 
     def say(self, line: str) -> None:

@@ -16,7 +16,7 @@ from waiting import WAIT_S
 
 from palpate import jit
 from palpate.runtime.live import touch
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 
 pytestmark = [
     pytest.mark.real_time,
@@ -109,7 +109,7 @@ def test_a_page_asks_for_another_scene_and_finds_it_at_the_same_address(tmp_path
 
 def test_a_scene_that_was_left_is_let_go_before_the_next_runs():
     def alive() -> set[str]:
-        return {each.scene.name for each in gc.get_objects() if type(each) is Session} - before
+        return {each.scene.name for each in gc.get_objects() if type(each) is WorldSession} - before
 
     async def person(url: str) -> None:
         for name in ("box-on-table", "arm-rest"):

@@ -17,10 +17,10 @@ from waiting import until_async as until
 
 from palpate import jit
 from palpate.frame import COUNTERS, RUNNING
-from palpate.runtime.ring import Follower
-from palpate.runtime.session import Session
 from palpate.runtime.watching import MOST_RESTARTS
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.ring import Follower
 
 pytestmark = [
     pytest.mark.real_time,
@@ -36,8 +36,8 @@ HAND_STALE = COUNTERS.index("hand_stale")
 class Witness:
     """Reads every frame of a session along."""
 
-    def __init__(self, session: Session) -> None:
-        self.layout, self.follower = session.engine.frame_layout, Follower(session.engine.frames)
+    def __init__(self, session: WorldSession) -> None:
+        self.layout, self.follower = session.engine.layout, Follower(session.engine.frames)
         self.frames: list[np.ndarray] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -58,13 +58,13 @@ class Witness:
 
 
 @pytest.fixture
-def session() -> Iterator[Session]:
-    with Session(arm_at_rest(), page=True, port=0) as running:
+def session() -> Iterator[WorldSession]:
+    with WorldSession(arm_at_rest(), page=True, port=0) as running:
         yield running
 
 
 @pytest.fixture
-def witness(session: Session) -> Iterator[Witness]:
+def witness(session: WorldSession) -> Iterator[Witness]:
     made = Witness(session)
     yield made
     made.close()
@@ -75,7 +75,7 @@ def act(person: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(asyncio.wait_for(person(), (MOST_RESTARTS + 1) * WAIT_S))
 
 
-async def come_back(session: Session, person: Callable[[Client], Awaitable[None]]) -> None:
+async def come_back(session: WorldSession, person: Callable[[Client], Awaitable[None]]) -> None:
     """Connect as soon as somebody is there, at the address that the page always had; it may die meanwhile."""
     try:
         async with asyncio.timeout(WAIT_S):
@@ -91,7 +91,7 @@ async def come_back(session: Session, person: Callable[[Client], Awaitable[None]
         pytest.fail(f"the page did not come back: {session.report.notes}")
 
 
-def kill(session: Session) -> int:
+def kill(session: WorldSession) -> int:
     """The page's process, at once; its number."""
     child = session.page.process.process
     child.kill()
@@ -99,7 +99,7 @@ def kill(session: Session) -> int:
     return int(child.pid)
 
 
-async def keep_holding(session: Session, client: Client, seconds: float) -> None:
+async def keep_holding(session: WorldSession, client: Client, seconds: float) -> None:
     """Take hold of the arm and keep it: say so again and again, for so long once the servo holds."""
     tool = session.scene.model.body("tool")
     target = (session.frame()["pose"][tool][:3] + (0.0, 0.0, 0.05)).tolist()
@@ -113,7 +113,7 @@ async def keep_holding(session: Session, client: Client, seconds: float) -> None
         await asyncio.sleep(min(SAID_AGAIN_S, seconds))
 
 
-def check_the_servo(session: Session, witness: Witness) -> None:
+def check_the_servo(session: WorldSession, witness: Witness) -> None:
     """Undisturbed: one tick after the other, no fault, and no hand older than it may be."""
     witness.close()
     ticks, held, ages = witness.all("tick"), witness.all("hand_body") != 0, witness.all("hand_age_s")

@@ -5,7 +5,7 @@ import pytest
 from browsing import wait
 
 from palpate.registry import find
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes import SCENES
 
 COLOURS = """() => new Promise((done) => requestAnimationFrame(() => {
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.browser
     ],
 )
 def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, least, title, says):
-    with Session(find(SCENES, "scenes", name)(), page=True, port=0) as session:
+    with WorldSession(find(SCENES, "scenes", name)(), page=True, port=0) as session:
         tab = open_tab(session.url)
         wait(lambda: tab.ask("inView()")["bodies"] >= least, "the bodies are in the picture")
         wait(lambda: 0 < tab.ask("inView()")["drawCalls"] < 40, "few draw calls")
@@ -44,7 +44,7 @@ def test_a_scene_opens_with_its_bodies_in_the_picture(built, open_tab, name, lea
 
 
 def test_a_free_body_is_dragged_across_the_table(built, open_tab):
-    with Session(find(SCENES, "scenes", "box-on-table")(), page=True, port=0) as session:
+    with WorldSession(find(SCENES, "scenes", "box-on-table")(), page=True, port=0) as session:
         tab = open_tab(session.url)
         assert "Grab anything" in tab.page.locator(".hint").inner_text()
         box = session.scene.model.body("box")

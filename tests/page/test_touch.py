@@ -9,7 +9,7 @@ from browsing import wait
 
 from palpate import frame
 from palpate.record.reader import Recording
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def session(built, tmp_path):
-    with Session(arm_at_rest(), page=True, port=0, record=tmp_path / "drag.mcap") as running:
+    with WorldSession(arm_at_rest(), page=True, port=0, record=tmp_path / "drag.mcap") as running:
         yield running
 
 

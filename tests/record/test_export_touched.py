@@ -24,7 +24,7 @@ from palpate.record.export import FORMATS, columns, export
 from palpate.record.hands import hands_of, read_hands
 from palpate.record.reader import Recording
 from palpate.runtime.remote import Remote, RemoteSession, Serving
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 
@@ -130,7 +130,7 @@ def test_every_format_is_exported_from_a_session_that_recorded(tmp_path, remote)
             session = RemoteSession(Remote("127.0.0.1", server.port), scene, record=path)
         else:
             scene = with_loose(scene_of("arm-line")())
-            session = Session(scene, record=path)
+            session = WorldSession(scene, record=path)
         stack.enter_context(session)
         session.mark("=1+1", {"answer": "+2", "n": -3})
         session.hold("tool", (0.0, 0.0, 0.0), (0.4, 0.2, 0.4))

@@ -9,7 +9,6 @@ from waiting import until
 
 from palpate import jit
 from palpate.frame import GRAVITY, HAND, PAUSE, PLAY, PRESS, PULL, RESET, Layout
-from palpate.haptics.devices.pointer import Pointer
 from palpate.record import RecordError
 from palpate.record.export import export
 from palpate.record.hands import Hands, columns, hands_of, read_hands, write_hands
@@ -17,12 +16,12 @@ from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
 from palpate.runtime.again import touch_again
 from palpate.runtime.describe import describe
-from palpate.runtime.loop import restart, servo_loop, simulate
+from palpate.runtime.engine import Engine
 from palpate.runtime.recorder import Sources
-from palpate.runtime.ring import Follower
-from palpate.runtime.session import SMOOTH_S
-from palpate.runtime.state import STOP, Engine
+from palpate.runtime.world_session import SMOOTH_S
 from palpate.scenes.arm import arm, arm_at_rest
+from palpate.servo.loop import STOP, servo_loop
+from palpate.servo.ring import Follower
 
 pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 
@@ -36,8 +35,8 @@ class Live:
     """The servo's loop in real time in a thread, with what a session gives it, and a recording of it all."""
 
     def __init__(self, scene, path):
-        self.engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing)
-        restart(self.engine.address)
+        self.engine = Engine(scene, smooth_s=SMOOTH_S)
+        self.engine.restart()
         self.writer = FrameWriter(path, describe(scene, self.engine))
         followers = [Follower(ring, 1) for ring in (self.engine.frames, self.engine.hands, self.engine.events)]
         self.sources, self.model = Sources(*followers), scene.model
@@ -48,7 +47,7 @@ class Live:
         return self
 
     def __exit__(self, *_):
-        self.engine.servo.control[STOP] = 1
+        self.engine.beat.control[STOP] = 1
         self._loop.join()
         self.sources.take(self.writer)
         self.writer.close(lost=self.sources.frames.lost)
@@ -111,8 +110,8 @@ def assert_same(layout, a, b):
 
 def test_hands_of_a_run_in_simulated_time_give_the_same_bits_again(tmp_path):
     scene = arm_at_rest()
-    engine = Engine(scene.world, scene.plan, Pointer().spec, SMOOTH_S, editing=scene.editing)
-    restart(engine.address)
+    engine = Engine(scene, smooth_s=SMOOTH_S)
+    engine.restart()
     layout, n, body = engine.hand_layout, 600, scene.model.body("tool")
     table = np.array([
         layout.pack(hand=k // 100 % 2, body=body * (k % 150 > 20), target=(0.5, 0.25 + 1e-4 * k, 0.1),
@@ -120,7 +119,7 @@ def test_hands_of_a_run_in_simulated_time_give_the_same_bits_again(tmp_path):
         for k in range(n)
     ])  # fmt: skip
     with FrameWriter(tmp_path / "a.mcap", describe(scene, engine), clock="simulated", clock_offset_ns=0) as writer:
-        assert simulate(engine.address, n, table) == n
+        assert engine.simulate(n, table) == n
         frames = np.array(Follower(engine.frames, 1).read())
         writer.add(frames)
         writer.hands(table)
@@ -129,7 +128,7 @@ def test_hands_of_a_run_in_simulated_time_give_the_same_bits_again(tmp_path):
         hands = hands_of(recording)
     q_before = scene.world.q.copy()
     again = touch_again(scene, hands)
-    assert_same(engine.frame_layout, frames[:-1], again)  # of the last frame nobody knows whether the world moved on
+    assert_same(engine.layout, frames[:-1], again)  # of the last frame nobody knows whether the world moved on
     assert np.array_equal(scene.world.q, q_before)
 
 

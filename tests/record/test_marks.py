@@ -16,7 +16,7 @@ from palpate.record.export import export
 from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import MARK_SCHEMA, FrameWriter
-from palpate.runtime.ring import Ring
+from palpate.servo.ring import Ring
 
 TRIAL = {"condition": "stiff", "stimulus_N_m": 800.0, "answer": "harder", "right": True, "times": [1, 2]}
 

@@ -10,7 +10,7 @@ from palpate.record import RecordError
 from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
 from palpate.runtime.player import FASTEST, IDLE_S, SLOWEST, Player, shown_layout
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 EVENTS = Layout(EVENT)
 WORDS = frames(1000, first=1)  # one second; frame i has tick i + 1 and is at i ms

@@ -21,7 +21,7 @@ from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter
 from palpate.runtime.recorder import CHUNK_S, PATIENCE_S, POLL_S, SlowDisk, Sources, follow
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 
 LOST_AT_MOST_S = 0.1  # by kill -9: the promise
 
@@ -151,7 +151,7 @@ PARENT = """
 import os, sys, time
 sys.path.insert(0, sys.argv[2])
 from sample_recordings import *
-from palpate.runtime.ring import Ring
+from palpate.servo.ring import Ring
 ring = Ring.create(4096, SMALL.words)
 recorder = Recorder(ring, Path(sys.argv[1]))
 recorder.hear()
@@ -261,10 +261,10 @@ def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, 
 @pytest.mark.real_time
 @pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 def test_a_full_disk_stops_the_recording_with_a_message_and_never_the_servo(tmp_path):
-    from palpate.runtime.session import Session
+    from palpate.runtime.world_session import WorldSession
     from palpate.scenes.arm import arm_at_rest
 
-    with Session(arm_at_rest(), record=tmp_path / "a.mcap") as session:
+    with WorldSession(arm_at_rest(), record=tmp_path / "a.mcap") as session:
         resource.prlimit(session.recorder.process.pid, resource.RLIMIT_FSIZE, (60_000, 60_000))
         until(lambda: session.recorder is None)
         tick = session.frame()["tick"]

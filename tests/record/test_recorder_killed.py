@@ -14,7 +14,7 @@ from palpate.bench.recording import kill_recorder
 from palpate.bench.servo import fifo_permitted
 from palpate.frame import RUNNING
 from palpate.record.reader import Recording
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm
 
 pytestmark = [
@@ -30,14 +30,14 @@ KILLS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 12
 
 @pytest.fixture(scope="module")
 def session():
-    with Session(arm(), shared=True) as running:
+    with WorldSession(arm(), shared=True) as running:
         yield running
 
 
 @pytest.mark.parametrize("seed", KILLS)
 def test_kill_9_leaves_a_file_that_opens_and_every_frame_up_to_its_last(session, seed, tmp_path):
     life_s = np.random.default_rng(seed).uniform(0.0, 0.4)
-    at = session.engine.frame_layout.offset
+    at = session.engine.layout.offset
     killed = kill_recorder(session, tmp_path / "run.mcap", life_s)
     with Recording(tmp_path / "run.mcap") as crashed:  # opens as it is, without its end,
         assert not crashed.finished

@@ -15,7 +15,7 @@ import palpate as pp
 from palpate import jit
 from palpate.page.messages import REQUESTS
 from palpate.runtime import desk as desk_module
-from palpate.runtime.desk import FORMATS
+from palpate.runtime.edit_answers import FORMATS
 from palpate.scenes.arm import arm_line
 from palpate.scenes.scene import Scene
 

@@ -14,7 +14,7 @@ from palpate.record.reader import Recording
 from palpate.runtime import desk as desk_module
 from palpate.runtime import trials as trials_module
 from palpate.runtime.children import Child
-from palpate.runtime.session import Session
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 from palpate.scenes.task import REACHED, Trial
 
@@ -120,7 +120,7 @@ def test_a_trial_that_cannot_be_marked_is_still_counted_and_the_watch_goes_on(of
     servo, session = office.session.engine.servo, office.session
     servo.task_state, servo.task_trial = REACHED, 1
     monkeypatch.setattr(trials_module, "trials_of", lambda frames: [trial])
-    monkeypatch.setattr(Session, "frame", lambda self: {})
+    monkeypatch.setattr(WorldSession, "frame", lambda self: {})
     session.recorder = recorder = Page()
     found = trials_module.Trials()
     found.collect(session)

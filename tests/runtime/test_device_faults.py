@@ -28,7 +28,7 @@ from palpate.jit import Block, block_loader
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
-from palpate.runtime.ring import Follower
+from palpate.servo.ring import Follower
 
 pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
@@ -49,7 +49,7 @@ class Frames:
     """Every frame from now on, also of a wait that is longer than the ring."""
 
     def __init__(self, session) -> None:
-        self._layout, self._follower, self._seen = session.engine.frame_layout, Follower(session.engine.frames), []
+        self._layout, self._follower, self._seen = session.engine.layout, Follower(session.engine.frames), []
 
     def until(self, condition) -> None:
         until(lambda: self.take() and condition())
@@ -159,7 +159,7 @@ def test_a_paused_world_has_let_go_of_what_was_held():
 
 def test_in_slow_motion_the_device_is_answered_in_every_period(session, device):
     session._event(frame.SPEED, 0.1)
-    until(lambda: session.engine.servo.speed == 0.1)
+    until(lambda: session.engine.head.speed == 0.1)
 
     def both() -> tuple[int, float]:
         """The world's tick, and the time [s] of the device while it lasted: ten periods of it."""

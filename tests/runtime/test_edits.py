@@ -65,7 +65,7 @@ def test_a_kept_edit_is_the_plan_from_then_on_and_is_followed(edited, tmp_path):
     save(tmp_path / "edit.json", kept)
     again = load(tmp_path / "edit.json")
     assert (again.q == kept.q).all()
-    edited._devices[0].close()
+    edited.devices[0].close()
     replay = pp.touch(arm_line(solid=False, mode="hold"), page=False)
     replay.edit.follow(again)
     replay.simulate(kept.duration_s + 4.0)

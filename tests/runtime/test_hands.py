@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
+from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 G, MASS_KG = 9.81, 2.0
@@ -28,8 +27,8 @@ class Run:
 
     def __init__(self, world: pp.World) -> None:
         self.world, self.model = world, world.model
-        self.engine = Engine(world, None, Pointer().spec)
-        restart(self.engine.address)
+        self.engine = Engine(Scene("world", "A world", world))
+        self.engine.restart()
         self._follower, self._words = Follower(self.engine.frames), []
 
     def go(self, ticks: int, *hands: dict) -> "Run":
@@ -38,7 +37,7 @@ class Run:
         table = np.resize(rows, (ticks, self.engine.hand_layout.words))
         for begin in range(0, ticks, BATCH):
             n = min(BATCH, ticks - begin)
-            assert simulate(self.engine.address, n, table[begin : begin + n]) == n
+            assert self.engine.simulate(n, table[begin : begin + n]) == n
             self._words += self._follower.read()
         assert self._follower.lost == 0
         return self
@@ -48,7 +47,7 @@ class Run:
         return self
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return np.array([self.engine.frame_layout.read(words, name) for words in self._words])
+        return np.array([self.engine.layout.read(words, name) for words in self._words])
 
     def pull(self, hand: int, at_body, target, body: str = "box", **more) -> dict:
         return {"hand": hand, "body": self.model.body(body), "at_body": at_body, "target": target,
@@ -146,7 +145,7 @@ def test_a_press_gives_a_body_no_more_than_the_hand_put_in(speed, spin, across, 
     run = Run(floating(R=R))
     run.world.v[:] = (*spin, 0.0, 0.0, speed)
     run.engine.servo.v_start[:] = run.world.v
-    restart(run.engine.address)
+    run.engine.restart()
     wide, rate = sway
     tips = [R.apply((*across, 0.105 + wide * np.sin(rate * 1e-3 * k))) for k in range(120)]
     run.go(120, *(run.press((0, 0, 0.1), UP, tip, stiffness) for tip in tips))
@@ -330,7 +329,7 @@ def test_an_arm_on_its_line_touches_the_obstacle_and_says_so():
     session = pp.touch(scene, page=False)
     follower = Follower(session.engine.frames)
     session.simulate(1.2)
-    layout = session.engine.frame_layout
+    layout = session.engine.layout
     rows = [words for words in follower.read() if layout.read(words, "contacts")]
     assert rows
     bodies = {scene.model.body_names[b] for b in layout.read(rows[-1], "contact_body").ravel() if b}

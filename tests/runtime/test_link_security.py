@@ -35,8 +35,8 @@ from palpate.link.wire import (
     Wire,
 )
 from palpate.runtime.remote import Remote, RemoteSession, Serving
-from palpate.runtime.state import SPIN_NS
 from palpate.scenes.arm import arm_at_rest
+from palpate.servo.loop import SPIN_NS
 
 pytestmark = [
     pytest.mark.real_time,
@@ -55,7 +55,7 @@ def server():
     """The arm at rest; it neither spins nor asks to be first, others want the processor too."""
     server = Serving(arm_at_rest(), HERE, 0, fifo=False)
     server.start()
-    server.engine.servo.control[SPIN_NS] = 0
+    server.engine.beat.control[SPIN_NS] = 0
     yield server
     server.stop()
 
@@ -435,7 +435,7 @@ def test_under_a_flood_the_servo_ticks_and_the_hand_is_heard(server, what):
     )
     client = RemoteSession(Remote(HERE, server.port), arm_at_rest(), fifo=False, deadline_s=0.0)
     client.start()
-    client.engine.servo.control[SPIN_NS] = 0
+    client.engine.beat.control[SPIN_NS] = 0
     ended = threading.Event()
     flooding = threading.Thread(target=flood, args=(server.port, packet, ended), daemon=True)
     target = pulling(server)["target"]

@@ -25,11 +25,11 @@ from palpate.link.impair import Impairments
 from palpate.link.sockets import bind
 from palpate.link.wire import ANOTHER_HOLDS, NOBODY_HOLDS, YOU_HOLD
 from palpate.runtime.remote import PATIENCE_S, Remote, RemoteSession, Serving
-from palpate.runtime.ring import Follower
-from palpate.runtime.session import Session
-from palpate.runtime.state import SPIN_NS
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
+from palpate.servo.loop import SPIN_NS
+from palpate.servo.ring import Follower
 
 pytestmark = [
     pytest.mark.real_time,
@@ -45,7 +45,7 @@ def serving(scene, port=0) -> Serving:
     """A server; others want the processor too, so it neither spins nor asks to be first."""
     server = Serving(scene, HERE, port, fifo=False)
     server.start()
-    server.engine.servo.control[SPIN_NS] = 0
+    server.engine.beat.control[SPIN_NS] = 0
     return server
 
 
@@ -68,7 +68,7 @@ def join(server):
             )
             stack.callback(client.stop)
             client.start()
-            client.engine.servo.control[SPIN_NS] = 0
+            client.engine.beat.control[SPIN_NS] = 0
             until(lambda: hears(client))
             return client
 
@@ -78,12 +78,12 @@ def join(server):
 
 
 def hears(client) -> bool:
-    return client.mirroring.counts()["exchanges"] > 0 and not client.mirroring.arrays.silent
+    return client.engine.counts()["exchanges"] > 0 and not client.engine.mirror.silent
 
 
 def holder(client) -> int:
     """NOBODY_HOLDS, YOU_HOLD or ANOTHER_HOLDS, as the server last told this end."""
-    return client.mirroring.arrays.holder
+    return client.engine.mirror.holder
 
 
 def tool_of(session) -> np.ndarray:
@@ -121,7 +121,7 @@ class Frames:
     """Frames of a session from now on, also of a wait that is longer than the ring."""
 
     def __init__(self, session) -> None:
-        self._layout, self._follower, self._seen = session.engine.frame_layout, Follower(session.engine.frames), []
+        self._layout, self._follower, self._seen = session.engine.layout, Follower(session.engine.frames), []
 
     def take(self) -> bool:
         self._seen += self._follower.read()
@@ -283,7 +283,7 @@ def test_a_hand_that_vanishes_gives_the_arm_back_within_100_ms(server, join):
     silenced = server.relaying.counts()["silenced"]
     with Pointer(client, tool_of(server) + (0.0, 0.1, 0.0)):
         seen.until(lambda: server.frame()["hand_body"][0] != 0)
-        Session.stop(client)  # the loop ends while it holds
+        WorldSession.stop(client)  # the loop ends while it holds
     client.remote.socket.close()
     seen.until(lambda: server.frame()["hand_body"][0] == 0)
     held = seen["hand_body"][:, 0] != 0

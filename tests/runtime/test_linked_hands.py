@@ -11,14 +11,12 @@ import pytest
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.link.impair import Impairments
+from palpate.runtime.engine import Engine
 from palpate.runtime.linked import SimulatedLink
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
 from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 DT, BEGIN, TICKS = 1e-3, 100, 700  # the greeting is over long before BEGIN
@@ -61,22 +59,22 @@ def script(scene: Scene, seed: int) -> np.ndarray:
 
 def say(engine: Engine, said: np.ndarray, tick: int) -> None:
     """What both hands say in this tick, as messages of this moment."""
-    engine.servo.hand[:] = said.ravel()
+    engine.head.hand[:] = said.ravel()
     for hand in range(frame.HANDS):
-        engine.servo.hand[hand * said.shape[1] + engine.hand_layout.offset["sent_ns"]] = round(1e9 * DT * tick)
+        engine.head.hand[hand * said.shape[1] + engine.hand_layout.offset["sent_ns"]] = round(1e9 * DT * tick)
 
 
 def here(scene: Scene, words: np.ndarray) -> dict[str, np.ndarray]:
     """Every tick of the scene under these hands, on this side of any link."""
-    engine = Engine(scene.world, scene.plan, Pointer().spec, editing=scene.editing)
-    restart(engine.address)
+    engine = Engine(scene)
+    engine.restart()
     follower, nobody = Follower(engine.frames), np.zeros((0, words.shape[2]), dtype=np.int64)
     frames = []
     for tick, said in enumerate(words):
         say(engine, said, tick)
-        assert simulate(engine.address, 1, nobody) == 1
+        assert engine.simulate(1, nobody) == 1
         frames += follower.read()
-    return {name: np.array([engine.frame_layout.read(x, name) for x in frames]) for name in FIELDS}
+    return {name: np.array([engine.layout.read(x, name) for x in frames]) for name in FIELDS}
 
 
 def across(make, words: np.ndarray, delay_s: float) -> SimulatedLink:

@@ -54,6 +54,7 @@ def test_a_session_runs_and_a_hand_feels_the_wall_on_a_system_without_linux():
     out = elsewhere("""
 import time
 import palpate as pp
+from palpate.scenes.scene import Scene
 from palpate.jit.clock import CLOCK
 
 def until(condition):
@@ -91,8 +92,9 @@ import palpate as pp
 from palpate.frame import COUNTERS
 from palpate.haptics.devices.pointer import Pointer
 from palpate.jit.clock import PythonClock
-from palpate.runtime.loop import restart, servo_loop
-from palpate.runtime.state import SPIN_NS, Engine
+from palpate.servo.loop import restart, servo_loop
+from palpate.servo.loop import SPIN_NS
+from palpate.runtime.engine import Engine
 
 T, READ, SPIN = 1_000_000, 1_000, 80_000  # [ns]
 
@@ -111,13 +113,13 @@ class Clock:
 
 PythonClock.now_ns, PythonClock.sleep_s = Clock.now_ns, Clock.sleep_s
 world = pp.World([pp.models.ball(at=(0, 0, 1))])
-engine = Engine(world, None, Pointer().spec, lateness_log=200)
-restart(engine.address)
-engine.servo.control[SPIN_NS] = SPIN
+engine = Engine(Scene("world", "A world", world), lateness_log=200)
+engine.restart()
+engine.beat.control[SPIN_NS] = SPIN
 start = Clock.now + READ
-assert servo_loop(engine.address, 200) == 200
-late = engine.servo.lateness_log
-counters = dict(zip(COUNTERS, engine.servo.counters.tolist()))
+assert engine.loop(200) == 200
+late = engine.beat.lateness_log
+counters = dict(zip(COUNTERS, engine.head.counters.tolist()))
 calm = np.delete(late, [49, 50])
 assert 0 <= calm.min() and calm.max() <= 2 * READ, calm.max()  # half a spin late is still in time
 assert abs(late[49] - (5.5 * T - SPIN)) <= 4 * READ, late[49]
@@ -151,7 +153,7 @@ def test_doctor_says_which_clock_there_is():
 def test_rings_work_without_linux_own_memory():
     out = elsewhere("""
 import numpy as np
-from palpate.runtime.ring import Follower, Ring
+from palpate.servo.ring import Follower, Ring
 ring = Ring.create(8, 2)
 follower = Follower(ring)
 for k in range(5):

@@ -1,5 +1,7 @@
 """The coupling of a pull in the servo's own tick: it takes energy, never gives it; the printed sign drives it apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,11 +12,10 @@ from palpate.frame import COUNTERS, PUSH
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp, Scripted
 from palpate.link.keys import PUBLIC_KEY
-from palpate.runtime.loop import restart, simulate
+from palpate.runtime.engine import Engine
 from palpate.runtime.mirror import Mirroring
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
 from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 STRETCHED_S = 0.05  # until the hand is where it stays
@@ -91,18 +92,15 @@ def test_a_passive_arm_gains_what_a_moving_hand_pays_and_no_more_but_by_the_tick
 def driven(sign: float, ticks: int = 1000) -> np.ndarray:
     """Energy (n,) of a passive arm whose hand, at rest and 7 cm away, pushes with F = K e + sign B e' in every tick."""
     scene, stiffness, damping = passive_arm(), 800.0, 2.0 * np.sqrt(800.0 * 12.0)
-    engine, body, to = (
-        Engine(scene.world, None, Scripted(force_rise_N_s=AT_ONCE_N_S).spec),
-        scene.model.body("tool"),
-        None,
-    )
-    restart(engine.address)
+    engine = Engine(replace(scene, plan=None), Scripted(force_rise_N_s=AT_ONCE_N_S).spec)
+    body = scene.model.body("tool")
+    engine.restart()
     to, follower, energies, force = tool_of(scene) + (0.05, -0.05, 0.03), Follower(engine.frames), [], np.zeros(3)
     for _ in range(ticks):
         message = engine.hand_layout.pack(body=body, hold=PUSH, force=force)
-        if simulate(engine.address, 1, message[None]) != 1:
+        if engine.simulate(1, message[None]) != 1:
             break
-        frame = engine.frame_layout.unpack(follower.read()[-1])
+        frame = engine.layout.unpack(follower.read()[-1])
         q, v = engine.servo.q, engine.servo.v
         e, rate = to - pp.forward_kinematics(scene.model, q)[body][:3, 3], -pp.jacobian(scene.model, q, body)[3:] @ v
         force = stiffness * e + sign * damping * rate

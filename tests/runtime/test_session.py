@@ -22,11 +22,11 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.model.shapes import Shape
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.session import Session
-from palpate.runtime.state import HEARTBEAT_NS, WATCHDOG
+from palpate.runtime.world_session import WorldSession
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 from palpate.scenes.scene import Scene
+from palpate.servo.loop import HEARTBEAT_NS, WATCHDOG
 
 pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
@@ -39,7 +39,7 @@ def scene():
 
 
 def test_it_plays_pauses_steps_and_resets(scene):
-    with Session(scene, playing=False) as session:
+    with WorldSession(scene, playing=False) as session:
         until(lambda: session.engine.frames.head > 0)
         assert session.frame()["state"] == frame.PAUSED
         assert session.frame()["tick"] == 0
@@ -60,7 +60,7 @@ def test_it_plays_pauses_steps_and_resets(scene):
 
 def test_a_held_arm_yields_and_a_silent_hand_lets_go():
     scene = arm_at_rest()
-    with Session(scene) as session:
+    with WorldSession(scene) as session:
         until(lambda: session.engine.frames.head > 10)
         start = session.frame()["pose"][scene.model.body("tool")][:3]
         target = start + (0.0, 0.12, 0.08)
@@ -86,7 +86,7 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
 
 
 def test_letting_go_is_obeyed_at_once():
-    with Session(arm_at_rest()) as session:
+    with WorldSession(arm_at_rest()) as session:
         until(lambda: session.engine.frames.head > 10)
 
         def held():
@@ -102,7 +102,7 @@ def test_letting_go_is_obeyed_at_once():
 def test_two_hands_pull_at_two_places_and_let_go_one_by_one():
     scene = box_on_table()
     box = scene.model.body("box")
-    with Session(scene) as session:
+    with WorldSession(scene) as session:
         until(lambda: session.engine.frames.head > 10)
 
         def held(*hands):
@@ -123,7 +123,7 @@ def test_two_hands_pull_at_two_places_and_let_go_one_by_one():
 
 
 def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
-    with Session(scene) as session:
+    with WorldSession(scene) as session:
         until(lambda: session.engine.frames.head > 10)
         for _ in range(5000):
             session.step()
@@ -134,7 +134,7 @@ def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
 
 
 def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
-    session = Session(scene).start()
+    session = WorldSession(scene).start()
     until(lambda: session.engine.frames.head > 50)
     report = session.stop()
     assert session.stop() is report
@@ -145,17 +145,17 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
 
 
 def test_the_watchdog_counts_a_silent_loop(scene):
-    session = Session(scene)
-    session.engine.servo.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
+    session = WorldSession(scene)
+    session.engine.beat.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
     session.watching.watch.start()
-    until(lambda: session.engine.servo.control[WATCHDOG] == 1)
+    until(lambda: session.engine.beat.control[WATCHDOG] == 1)
     session._stopping.set()
     session.watching.watch.join()
 
 
 @needs_page
 def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
-    with Session(scene, page=True, port=0) as session:
+    with WorldSession(scene, page=True, port=0) as session:
         url, first = session.url, session.page.process
         before = session.frame()["tick"] if session.engine.frames.head else 0
         first.process.kill()
@@ -167,7 +167,7 @@ def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
 
 @needs_page
 def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_started_again(scene):
-    with Session(scene, page=True, host="0.0.0.0", port=0) as session:
+    with WorldSession(scene, page=True, host="0.0.0.0", port=0) as session:
         url, first, token = session.url, session.page.process, session.page.where.token
         assert len(token) >= 20
         assert url.endswith(f"/?token={token}")
@@ -175,7 +175,7 @@ def test_a_page_that_others_can_reach_keeps_its_port_and_its_token_when_it_is_st
         until(lambda: session.page.process is not first and session.page.url)
         until(lambda: session.page.alive)
         assert session.url == url
-    with Session(scene, page=True, host="0.0.0.0", port=0) as session:
+    with WorldSession(scene, page=True, host="0.0.0.0", port=0) as session:
         assert session.page.where.token != token  # another session's is another
 
 
@@ -185,7 +185,7 @@ def test_meshes_for_the_page_go_with_the_session(tmp_path):
     seen = Shape("mesh", (1.0, 1.0, 1.0), mesh=str(tmp_path / "part.stl"), role="visual")
     part = pp.models.box(name="part")
     world = pp.World(replace(part, bodies=(replace(part.bodies[0], shapes=(seen,)),)))
-    with Session(Scene("part", "a part", world), page=True, port=0) as session:
+    with WorldSession(Scene("part", "a part", world), page=True, port=0) as session:
         (mesh,) = map(Path, session.meshes.paths)
         assert mesh.is_file()
     assert not mesh.parent.exists()
@@ -195,7 +195,7 @@ def test_the_recorder_killed_leaves_a_file_to_recover_and_the_servo_goes_on(scen
     from palpate.record.recover import recover
 
     path = tmp_path / "run.mcap"
-    with Session(scene, record=path) as session:
+    with WorldSession(scene, record=path) as session:
         until(lambda: path.exists() and path.stat().st_size > 50_000)
         session.recorder.process.kill()
         until(lambda: session.recorder is None)
@@ -209,7 +209,7 @@ def test_a_recording_holds_every_tick(scene, tmp_path):
     from palpate.record.reader import Recording
 
     path = tmp_path / "run.mcap"
-    with Session(scene, record=path) as session:
+    with WorldSession(scene, record=path) as session:
         until(lambda: session.engine.frames.head > 800)
     with Recording(path) as recording:
         frames = [recording.layout.unpack(words) for words in recording]
@@ -226,9 +226,9 @@ def test_children_end_when_the_session_is_killed(tmp_path):
     code = f"""
         import time
         from palpate.haptics.devices.pointer import Pointer
-        from palpate.runtime.session import Session
+        from palpate.runtime.world_session import WorldSession
         from palpate.scenes.arm import arm_at_rest
-        session = Session(arm_at_rest(), page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
+        session = WorldSession(arm_at_rest(), page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
         session.wait(0.3)
         print(session.page.process.process.pid, session.recorder.process.pid, flush=True)
         time.sleep(60)
@@ -254,7 +254,7 @@ def test_children_end_when_the_session_is_killed(tmp_path):
 
 
 def test_a_recording_that_cannot_be_written_is_one_line_and_leaves_nothing_running(scene):
-    session = Session(scene, record=Path("/proc/nowhere/run.mcap"))
+    session = WorldSession(scene, record=Path("/proc/nowhere/run.mcap"))
     with pytest.raises(ChildError, match="/proc/nowhere") as error:
         session.start()
     assert "\n" not in str(error.value)
@@ -305,7 +305,7 @@ def test_what_is_told_by_several_threads_arrives_line_by_line(tmp_path, monkeypa
 
 def test_a_world_that_stops_says_which_body_and_a_reset_starts_it_again():
     scene = box_on_table()
-    with Session(scene, fifo=False) as session:
+    with WorldSession(scene, fifo=False) as session:
         until(lambda: session.frame()["tick"] > 10)
         scene.world.tau[:] = np.nan
         until(lambda: session.report.notes and "no longer finite" in session.report.notes[-1])

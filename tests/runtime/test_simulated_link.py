@@ -154,7 +154,7 @@ def test_without_impairments_the_mirror_shows_the_servers_state():
     assert mirror_error(link).max() <= 1.1 * BLENDS * 0.5 * a * DT**2
     assert counter(link, "link_stale")[-1] < 0.01 * link.ticks
     assert counter(link, "link_silent")[-1] == 0
-    assert link.mirroring.counts()["backlog"] <= 1
+    assert link.hand.counts()["backlog"] <= 1
     assert (link.history("state", hand=True)[1:] == RUNNING).all()
 
 
@@ -162,7 +162,7 @@ def test_of_a_twentieth_of_exchanges_lost_a_twentieth_of_ticks_is_stale():
     """articulated-haptics.md acceptance 36: 5 +- 1.5 %."""
     link = run(5.0, network=Impairments(loss=ONE_WAY_LOSS))
     assert 0.035 <= counter(link, "link_stale")[-1] / link.ticks <= 0.065
-    assert link.mirroring.counts()["backlog"] <= 1
+    assert link.hand.counts()["backlog"] <= 1
     assert counter(link, "link_silent")[-1] == 0
 
 
@@ -170,9 +170,9 @@ def test_of_a_twentieth_of_exchanges_lost_a_twentieth_of_ticks_is_stale():
 def test_behind_a_delay_the_queue_is_never_longer_than_one(delay_s):
     """articulated-haptics.md acceptance 36: there, the round trip is the 20 ms; here also each way."""
     link = run(3.0, network=Impairments(delay_s=delay_s))
-    assert link.mirroring.counts()["backlog"] <= 1
+    assert link.hand.counts()["backlog"] <= 1
     assert counter(link, "link_stale")[-1] <= 4 * delay_s / DT + 2  # of HELLO and WELCOME, then the first QUERY's
-    packets = link.mirroring.counts()
+    packets = link.hand.counts()
     assert packets["there_given"] - packets["there_taken"] <= delay_s / DT + 1
 
 
@@ -199,7 +199,7 @@ def test_jitter_reordering_and_doubles_are_no_fault():
     """Of what overtakes only the newest counts, and what comes twice counts once."""
     network = Impairments(delay_s=0.003, jitter_s=0.004, reorder=0.2, duplicate=0.3, loss=0.05)
     link = run(3.0, network=network)
-    packets = link.mirroring.counts()
+    packets = link.hand.counts()
     assert packets["back_duplicated"] > 0
     assert packets["back_held_back"] > 0
     assert packets["there_overflowed"] == packets["back_overflowed"] == 0
@@ -257,7 +257,7 @@ def test_a_flood_changes_nothing(what):
     relay, count, refused = flooded.relaying, 100, 0
     flooded.run(0.01)  # by then the hand has its session
     while flooded.ticks < quiet.ticks:
-        packet = packets.get(what, flooded.mirroring.arrays.query)[:QUERY_WORDS]  # the last: its own, once more
+        packet = packets.get(what, flooded.hand.mirror.query)[:QUERY_WORDS]  # the last: its own, once more
         relay.arrays.words[:QUERY_WORDS] = packet
         now = round(1e9 * DT * (flooded.ticks - 1))
         take_entry(relay.address, 8 * QUERY_WORDS, count, int(what != "replayed"), now)
@@ -294,7 +294,7 @@ def test_nothing_is_touched_before_it_is_known_where_it_is():
         network = Impairments(delay_s=0.02)
         link = SimulatedLink(here, mirrored, [(device, Reach(mode="push", place=place))], network, network)
         link.run(0.2)
-    assert link.mirroring.counts()["exchanges"] > 0
+    assert link.hand.counts()["exchanges"] > 0
     assert not link.history("hand_body")[:, 0].any()
     assert not link.history("device_body_force", hand=True).any()
 

@@ -12,18 +12,16 @@ import pytest
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.haptics.devices.pointer import Pointer
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
 from palpate.scenes.bridge import bridge
 from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 from palpate.scenes.spinning import spinning_top, tippe_top
+from palpate.servo.ring import Follower
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")]
 DT = 1e-3
@@ -35,13 +33,13 @@ class Run:
 
     def __init__(self, scene: Scene) -> None:
         self.world, self.model = scene.world, scene.model
-        self.engine = Engine(scene.world, scene.plan, Pointer().spec, editing=scene.editing)
-        restart(self.engine.address)
+        self.engine = Engine(scene)
+        self.engine.restart()
         self.follower, self.words = Follower(self.engine.frames), []
 
     def go(self, ticks: int, hand: dict | None = None) -> Run:
         rows = np.array([self.engine.hand_layout.pack(**(hand or {}))] * ticks)
-        simulate(self.engine.address, ticks, rows)  # fewer if the world stops
+        self.engine.simulate(ticks, rows)  # fewer if the world stops
         self.words += self.follower.read()
         return self
 
@@ -50,7 +48,7 @@ class Run:
         return self
 
     def last(self, n: int) -> list[list[bytes]]:
-        layout = self.engine.frame_layout
+        layout = self.engine.layout
         return [[np.asarray(layout.read(words, name)).tobytes() for name in EVERYTHING] for words in self.words[-n:]]
 
 
@@ -174,7 +172,7 @@ def test_a_reset_is_a_restore_of_the_start(scene, seed):
     first = run.last(50)
     disturb(run, rng)
     run.event(frame.RESET).event(frame.MODE, frame_mode(run)).event(frame.RESET).go(1)  # a fault takes no other event
-    restart(run.engine.address)
+    run.engine.restart()
     again = run.world.snapshot()
     assert again.time == start.time
     for name, x in start.arrays.items():

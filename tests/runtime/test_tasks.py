@@ -13,11 +13,11 @@ from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.scripted import Grasp, Scripted
 from palpate.record.export import export
 from palpate.record.reader import Recording
-from palpate.runtime.ring import Follower
 from palpate.scenes.arm import arm_at_rest
 from palpate.scenes.past import PUCK_TARGET_M, training
 from palpate.scenes.scene import Scene
 from palpate.scenes.task import REACHED, RUNNING, WAITING, Trial, trend, trials_of
+from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 
@@ -177,7 +177,7 @@ def test_a_device_shows_the_blow_of_the_body_it_holds():
     session = pp.touch(Scene("blow", "a blow", world), device, "pull", page=False)
     follower, frames = Follower(session.engine.frames), []
     session.simulate(1.9)  # the ring holds two seconds
-    frames = [session.engine.frame_layout.unpack(words) for words in follower.read()]
+    frames = [session.engine.layout.unpack(words) for words in follower.read()]
     weight, spec = session.reaching[0].weight, session.reaching[0].spec
     session.stop()
     force = np.array([f["device_force"][0, 0] for f in frames])  # on the hand

@@ -7,10 +7,10 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.control.plan import rest
 from palpate.haptics.devices.pointer import Pointer
-from palpate.runtime.loop import restart, simulate
-from palpate.runtime.ring import Follower
-from palpate.runtime.state import Engine
+from palpate.runtime.engine import Engine
 from palpate.scenes.arm import arm, arm_at_rest
+from palpate.scenes.scene import Scene
+from palpate.servo.ring import Follower
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 
@@ -21,8 +21,8 @@ def scene():
 
 
 def engine_of(scene, **options) -> Engine:
-    engine = Engine(scene.world, scene.plan, Pointer().spec, **options)
-    restart(engine.address)
+    engine = Engine(scene, **options)
+    engine.restart()
     return engine
 
 
@@ -37,8 +37,8 @@ def run(engine: Engine, ticks: int, hands=None) -> list[dict]:
             if held:
                 body, target = held
                 table[k] = engine.hand_layout.pack(body=engine.model.body(body), target=target, stiffness_N_m=800.0)
-        simulate(engine.address, n, table)
-        frames += [engine.frame_layout.unpack(m) for m in follower.read()]
+        engine.simulate(n, table)
+        frames += [engine.layout.unpack(m) for m in follower.read()]
     assert follower.lost == 0
     return frames
 
@@ -64,7 +64,7 @@ def test_undisturbed_the_arm_is_on_its_plan(scene):
     engine = engine_of(scene)
     errors = [np.abs(f["q"] - f["plan_q"]).max() for f in run(engine, 4000)]
     assert max(errors) < 2e-4
-    assert not engine.servo.counters.any()
+    assert not engine.head.counters.any()
 
 
 def test_a_pulled_arm_yields_and_comes_back(scene):
@@ -91,8 +91,8 @@ def test_a_yielding_arm_gains_no_energy_beyond_the_hands_work():
     """The arm at rest yields in weightlessness (gravity compensated): kinetic energy never exceeds the work put in."""
     scene = arm_at_rest()
     weightless = pp.World(pp.models.puma560(), gravity=(0, 0, 0))
-    engine = Engine(weightless, rest(weightless.model, scene.plan.q[0]), Pointer().spec)
-    restart(engine.address)
+    engine = Engine(Scene("rest", "At rest", weightless, rest(weightless.model, scene.plan.q[0])))
+    engine.restart()
     frames = run(engine, 3000, lambda k: ("tool", (0.55, 0.25, 0.05)) if k >= 100 else None)
     excess = [f["energy"][0] - f["energy"][2] for f in frames if f["tick"] > 160]  # once it yields fully
     assert max(excess) < 1e-3
@@ -109,8 +109,8 @@ def test_a_hand_with_an_orientation_turns_the_body_to_it():
     orientation = pp.Rotation.about((0, 0, 1), 0.3) @ pp.Rotation.from_matrix(X[:3, :3])
     hand = engine.hand_layout.pack(body=row, target=target, stiffness_N_m=800.0,
                                    orientation=orientation.wxyz, stiffness_Nm_rad=20.0)  # fmt: skip
-    simulate(engine.address, 4000, np.array([hand] * 4000))
-    pose = engine.frame_layout.unpack(engine.frames.newest()[1])["pose"][row]
+    engine.simulate(4000, np.array([hand] * 4000))
+    pose = engine.layout.unpack(engine.frames.newest()[1])["pose"][row]
     assert np.linalg.norm(pose[:3] - target) < 1e-3
     assert np.abs((pp.Rotation(tuple(pose[3:])).inv() @ orientation).log()).max() < 1e-2
 
@@ -126,9 +126,9 @@ def test_a_new_grasp_begins_without_a_jerk(scene):
 def test_a_hand_on_no_body_or_a_fixed_one_holds_nothing(scene, body):
     engine = engine_of(scene)
     table = np.array([engine.hand_layout.pack(body=body, target=(9, 9, 9), stiffness_N_m=800.0)] * 10)
-    simulate(engine.address, 10, table)
+    engine.simulate(10, table)
     fixed = np.array([engine.hand_layout.pack(body=scene.model.body("floor"), stiffness_N_m=800.0)] * 10)
-    simulate(engine.address, 10, fixed)
+    engine.simulate(10, fixed)
     assert not engine.servo.hand_force.any()
     assert np.isfinite(engine.servo.q).all()
 
@@ -140,10 +140,10 @@ def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
         body=scene.model.body("tool"), target=(poison,) * 3, stiffness_N_m=poison, orientation=(poison,) * 4,
         stiffness_Nm_rad=poison, at_body=(poison,) * 3,
     )  # fmt: skip
-    simulate(engine.address, 200, np.array([bad] * 200))
-    simulate(engine.address, 200, np.zeros((200, engine.hand_layout.words), dtype=np.int64))
+    engine.simulate(200, np.array([bad] * 200))
+    engine.simulate(200, np.zeros((200, engine.hand_layout.words), dtype=np.int64))
     assert np.isfinite(engine.servo.q).all()
-    assert engine.servo.state != frame.FAULT
+    assert engine.head.state != frame.FAULT
     assert np.linalg.norm(engine.servo.hand_force) <= Pointer().spec.force_limit_N
 
 
@@ -153,9 +153,9 @@ def test_a_nan_stops_the_world_at_its_last_good_state(scene):
     good = engine.servo.q.copy()
     engine.world.tau[0] = engine.servo.tau_start[0] = np.nan
     engine.world.arrays.state.kv[0] = np.nan
-    assert simulate(engine.address, 10, np.zeros((0, engine.hand_layout.words), dtype=np.int64)) == 0
-    assert engine.servo.state == frame.FAULT
-    assert engine.servo.fault_at >= 0
+    assert engine.simulate(10, np.zeros((0, engine.hand_layout.words), dtype=np.int64)) == 0
+    assert engine.head.state == frame.FAULT
+    assert engine.world.arrays.state.fault_at >= 0
     assert np.array_equal(engine.servo.q, good)
 
 
@@ -172,20 +172,20 @@ def test_frames_hold_the_poses_of_the_kinematics(scene):
 
 def test_an_impossible_rate_is_refused():
     with pytest.raises(ValueError, match="tick rate must be"):
-        Engine(pp.World(pp.models.puma560(), dt=1e-5), None, Pointer().spec)
+        Engine(Scene("world", "A world", pp.World(pp.models.puma560(), dt=1e-5)))
 
 
 def test_a_plan_for_joints_with_quaternions_is_refused():
     world = pp.World(pp.models.human())
     with pytest.raises(ValueError, match="a plan moves joints of one coordinate each"):
-        Engine(world, rest(world.model, world.q), Pointer().spec)
+        Engine(Scene("rest", "At rest", world, rest(world.model, world.q)))
 
 
 def test_a_hand_pulls_a_free_body_over_the_floor():
     """A box on a plane: the hand moves it to the target, friction holds it there, contacts are in the frame."""
     world = pp.World([pp.models.box((0.2, 0.2, 0.2), mass=2.0, at=(0, 0, 0.1)), pp.models.plane()])
-    engine = Engine(world, None, Pointer().spec)
-    restart(engine.address)
+    engine = Engine(Scene("world", "A world", world))
+    engine.restart()
     frames = run(engine, 3000, lambda k: ("box", (0.3, 0.0, 0.1)) if k >= 100 else None)
     assert frames[50]["contacts"] == 4
     moved = frames[-1]["pose"][world.model.body("box")]

@@ -13,8 +13,8 @@ import pytest
 from palpate import jit
 from palpate.jit import entry
 from palpate.jit.atomics import load_acquire
-from palpate.runtime.ring import HEAD, Follower, Ring
-from palpate.runtime.ring_kernels import WORDS, begin_write, copy_message, end_write
+from palpate.servo.ring import HEAD, Follower, Ring
+from palpate.servo.ring_kernels import WORDS, begin_write, copy_message, end_write
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="the compiler is off")
 
@@ -50,7 +50,7 @@ def producer_process(ring: Ring, messages: int) -> subprocess.Popen:
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from test_ring import produce
-        from palpate.runtime.ring import Ring
+        from palpate.servo.ring import Ring
         ring = Ring({ring.fd})
         produce(ring.memory, 1)
         print("ready", flush=True)
@@ -130,7 +130,7 @@ def test_memory_that_is_no_ring_is_refused():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_shared_memory_is_gone_when_its_process_is_killed():
-    code = "from palpate.runtime.ring import Ring; r = Ring.create(8, 8); print(r.fd, flush=True); input()"
+    code = "from palpate.servo.ring import Ring; r = Ring.create(8, 8); print(r.fd, flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     fd = int(process.stdout.readline())
     where = os.readlink(f"/proc/{process.pid}/fd/{fd}")
@@ -145,7 +145,7 @@ def test_two_processes_that_write_lose_nothing():
     """Page and session both write events."""
     ring = Ring.create(4096, 2)
     code = (
-        "import sys, numpy as np; from palpate.runtime.ring import Ring; ring = Ring(int(sys.argv[1]))\n"
+        "import sys, numpy as np; from palpate.servo.ring import Ring; ring = Ring(int(sys.argv[1]))\n"
         "for k in range(1000): ring.write(np.array([int(sys.argv[2]), k]))"
     )
     writers = [

@@ -1,11 +1,11 @@
-"""The ring of runtime/ring.py from compiled code: the servo publishes frames and takes hands and events.
+"""The ring of servo/ring.py from compiled code: the servo publishes frames and takes hands and events.
 
 memory  the whole ring as int64 words;  floats  the same memory as float64;  at  where a slot's message begins
 """
 
 from palpate.jit import kernel
 from palpate.jit.atomics import fence, load_acquire, store_release
-from palpate.runtime.ring import HEAD, HEADER_WORDS
+from palpate.servo.ring import HEAD, HEADER_WORDS
 
 SLOTS, WORDS = 1, 2  # header words that say how many
 

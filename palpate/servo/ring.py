@@ -7,7 +7,7 @@ the message.  A reader copies a slot and keeps the copy only if the number was r
 The memory is anonymous (memfd): it has no name, is handed to child processes as a file descriptor, and is gone when
 the last process that holds it is, however that ends.
 
-The servo writes through atomics (runtime/ring_kernels.py).  This file is the Python side, which never loads the
+The servo writes through atomics (servo/ring_kernels.py).  This file is the Python side, which never loads the
 compiler: its 8-byte stores and loads are single instructions, and x86-64 keeps the order of stores and of loads (an
 ARM does not promise that: there a frame may be torn).
 """
