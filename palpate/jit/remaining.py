@@ -15,7 +15,7 @@ from numba.core import registry, sigutils, typing
 from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import Entry, entries
 from palpate.jit.routines import routines
-from palpate.jit.shared import CFunction, reached_by
+from palpate.jit.shared import CFunction, Shared, reached_by, shared_functions
 
 # What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
 # faster or slower by some factor, which is found out on the way.
@@ -30,13 +30,19 @@ SURE_S = 3.0  # of parts that were compiled, after which their times count more 
 
 
 class Part(Protocol):
-    """Something to compile: its name, about how long it takes [s], and whether it is done."""
+    """Something to compile: its name, about how long it takes [s], whether it is done, and after which others."""
 
     name: str
     seconds: float
+    order: float
 
     @property
     def done(self) -> bool: ...
+
+
+def python_of(compiled: CFunction | Entry) -> Callable[..., Any]:
+    """The function that is compiled."""
+    return compiled.py_func if isinstance(compiled, Entry) else compiled.function
 
 
 class Function:
@@ -44,13 +50,14 @@ class Function:
 
     def __init__(self, compiled: CFunction | Entry) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
-        if isinstance(compiled, Entry):
-            python, signature = compiled.py_func, compiled.declared
-        else:
+        python, signature = python_of(compiled), getattr(compiled, "declared", None)
+        if signature is None:
             args, returns = sigutils.normalize_signature(compiled.signature)
-            python, signature = compiled.function, typing.signature(returns, *args)
+            signature = typing.signature(returns, *args)
         self.name = f"{python.__module__.removeprefix('palpate.').partition('.')[0]}.{python.__name__}"
         self.seconds = SECONDS.get(self.name, USUAL_S)
+        self.order = (float(shared_functions.index(compiled)) if isinstance(compiled, Shared) else
+                      max(map(shared_functions.index, reached_by(python)), default=-1) + 0.5)  # fmt: skip
         cache = FunctionCache.of(python)
         self._file = cache.file(signature, context) if isinstance(cache, FunctionCache) else None
         self.was_cached = self._file is not None and cache.holds(signature, context)
@@ -74,7 +81,7 @@ def missing(needed: Iterable[CFunction | Entry]) -> list[Function]:
     """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
     wanted: list[CFunction | Entry] = []
     for door in needed:
-        wanted += [*reached_by(door.py_func if isinstance(door, Entry) else door.function), door]
+        wanted += [*reached_by(python_of(door)), door]
     found = map(Function, {id(each): each for each in wanted}.values())
     return [each for each in found if not each.was_cached]
 
@@ -106,8 +113,12 @@ class Remaining:
         known = {part.name for part in self.parts}
         if not any(name.endswith(f".{entry}") for name in known):
             doors: list[Any] = [*entries, *routines]
-            more = missing(each for each in doors if each.__name__ == entry)
-            self.parts = [part for part in more if part.name not in known] + self.parts  # it comes before the others
+            parts = self.parts.copy()
+            for part in missing(each for each in doors if each.__name__ == entry):
+                if part.name not in known:
+                    later = (k for k, each in enumerate(parts) if not each.done and each.order > part.order)
+                    parts.insert(next(later, len(parts)), part)
+            self.parts = parts
 
     def look(self) -> Left:
         """As it is now."""

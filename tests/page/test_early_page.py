@@ -41,7 +41,7 @@ class Part:
     """Something to compile."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.seconds, self.done = name, 20.0, False
+        self.name, self.seconds, self.order, self.done = name, 20.0, 0.0, False
 
 
 @pytest.fixture
