@@ -80,7 +80,8 @@ def test_what_is_said_to_take_long_exists():
     from palpate.jit.remaining import Function
     from palpate.jit.routines import routines
     from palpate.jit.shared import shared_functions
-    from palpate.runtime import early_page
+    from palpate.runtime import early_page, engine
 
     assert early_page.SESSION
+    assert engine.Engine  # all routines of a World are imported with it
     assert set(SECONDS) <= {Function(each).name for each in (*shared_functions, *routines, *jit.entries)}

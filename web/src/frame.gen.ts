@@ -19,6 +19,9 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "state", "kind": "i", "shape": []},
   {"name": "counters", "kind": "i", "shape": [13]},
   {"name": "lateness", "kind": "i", "shape": [14]},
+  {"name": "time_s", "kind": "f", "shape": []},
+  {"name": "tick_us", "kind": "f", "shape": []},
+  {"name": "speed", "kind": "f", "shape": []},
   {"name": "hand_body", "kind": "i", "shape": [2]},
   {"name": "hand_kind", "kind": "i", "shape": [2]},
   {"name": "edit_mode", "kind": "i", "shape": []},
@@ -34,9 +37,6 @@ export const FRAME_FIELDS: readonly Field[] = [
   {"name": "device_state", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_buttons", "kind": "i", "shape": ["n_devices"]},
   {"name": "device_counters", "kind": "i", "shape": ["n_devices", 16]},
-  {"name": "time_s", "kind": "f", "shape": []},
-  {"name": "tick_us", "kind": "f", "shape": []},
-  {"name": "speed", "kind": "f", "shape": []},
   {"name": "gravity", "kind": "f", "shape": []},
   {"name": "friction", "kind": "f", "shape": []},
   {"name": "q", "kind": "f", "shape": ["nq"]},
@@ -80,6 +80,12 @@ export interface Frame {
   counters: number[];
   /** ticks by how late they began */
   lateness: number[];
+  /** simulated time [s] */
+  time_s: number;
+  /** how long the tick before this one took [us] */
+  tick_us: number;
+  /** of the simulation, times real time */
+  speed: number;
   /** body that each hand holds, 0: none */
   hand_body: number[];
   /** what each hand does: PULL, PUSH or PRESS */
@@ -110,12 +116,6 @@ export interface Frame {
   device_buttons: number[];
   /** as DEVICE_COUNTERS names them */
   device_counters: number[];
-  /** simulated time [s] */
-  time_s: number;
-  /** how long the tick before this one took [us] */
-  tick_us: number;
-  /** of the simulation, times real time */
-  speed: number;
   /** times the scene's own */
   gravity: number;
   /** times the scene's own */
