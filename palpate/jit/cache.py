@@ -136,9 +136,17 @@ def _module_file(base: Path) -> Path | None:
     return None
 
 
+FRONT_DOOR = Path(__file__).resolve().parents[1] / "__init__.py"
+
+
 @functools.cache
 def _imported_files(file: Path) -> frozenset[Path]:
-    """Files that `file` imports from its own package (or, for a script, its own folder) and from palpate."""
+    """Files that `file` imports from its own package (or, for a script, its own folder) and from palpate.
+
+    The front door leads everywhere, and no compiled code goes through it.
+    """
+    if file == FRONT_DOOR:
+        return frozenset()
     root = _package_root(file)
     package = file.relative_to(root).parts[0] if file.parent != root else None
     found: set[Path] = set()

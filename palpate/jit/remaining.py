@@ -14,45 +14,52 @@ from numba.core import registry, sigutils, typing
 
 from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import Entry, entries
-from palpate.jit.routines import Routine, routines
-from palpate.jit.shared import CFunction, Shared, reached_by
+from palpate.jit.routines import routines
+from palpate.jit.shared import CFunction, Shared, reached_by, shared_functions
 
 # What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
 # faster or slower by some factor, which is found out on the way.
 SECONDS = {
-    "runtime.tick_world": 20.0, "control.guide": 6.0, "contact.solve": 5.0, "world.fly": 4.4, "world.prepare_rows": 3.7,
-    "dynamics.inverse_kinematics_entry": 3.4, "contact.admm": 2.6, "contact.analyse": 2.5, "world.put_rows": 2.5,
-    "contact.newton": 2.1, "collision.detect": 1.9, "collision.epa": 1.8, "collision.corners": 1.7,
-    "world.end_step": 1.7, "world.blows": 1.5, "contact.factor": 1.5,
+    "runtime.tick_world": 12.0, "control.guide": 6.0, "contact.solve": 5.5, "world.fly": 4.5, "world.prepare_rows": 4.0,
+    "dynamics.inverse_kinematics_entry": 3.5, "world.put_rows": 3.0, "contact.analyse": 2.7, "contact.admm": 2.5,
+    "contact.newton": 2.4, "collision.detect": 2.3, "collision.corners": 2.3, "collision.detect_at_entry": 2.0,
+    "collision.epa": 2.0, "world.accelerate": 2.0, "world.end_step": 1.8, "contact.project_positions": 1.5,
+    "runtime.restart_world": 1.5, "world.blows": 1.5, "runtime.take_world": 1.4, "dynamics.mass_matrix_entry": 1.4,
+    "runtime.take_guide": 1.4, "servo.servo_loop": 1.4, "contact.factor": 1.4,
 }  # fmt: skip
 USUAL_S = 0.5  # of the others
 SURE_S = 3.0  # of parts that were compiled, after which their times count more than SECONDS
 
 
 class Part(Protocol):
-    """Something to compile: its name, about how long it takes [s], and whether it is done."""
+    """Something to compile: its name, about how long it takes [s], whether it is done, and after which others."""
 
     name: str
     seconds: float
+    order: float
 
     @property
     def done(self) -> bool: ...
 
 
-Compiled = Shared | Routine | Entry
+def python_of(compiled: CFunction | Entry) -> Callable[..., Any]:
+    """The function that is compiled."""
+    return compiled.py_func if isinstance(compiled, Entry) else compiled.function
 
 
 class Function:
     """A shared function, a routine or an entry, as a Part."""
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: CFunction | Entry) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
-        python, signature = _python(compiled), getattr(compiled, "declared", None)
-        if isinstance(compiled, CFunction):
+        python, signature = python_of(compiled), getattr(compiled, "declared", None)
+        if signature is None:
             args, returns = sigutils.normalize_signature(compiled.signature)
             signature = typing.signature(returns, *args)
         self.name = f"{python.__module__.removeprefix('palpate.').partition('.')[0]}.{python.__name__}"
         self.seconds = SECONDS.get(self.name, USUAL_S)
+        self.order = (float(shared_functions.index(compiled)) if isinstance(compiled, Shared) else
+                      max(map(shared_functions.index, reached_by(python)), default=-1) + 0.5)  # fmt: skip
         cache = FunctionCache.of(python)
         self._file = cache.file(signature, context) if isinstance(cache, FunctionCache) else None
         self.was_cached = self._file is not None and cache.holds(signature, context)
@@ -67,24 +74,16 @@ class Function:
 
     @property
     def done(self) -> bool:
-        compiled = self._compiled
-        if isinstance(compiled, Entry):
-            here = bool(compiled.overloads)
-        else:
-            here = compiled.callback is not None if isinstance(compiled, Shared) else compiled.is_compiled
+        one = self._compiled
+        here = bool(one.overloads) if isinstance(one, Entry) else one.is_compiled
         return here or self._written() not in (0, self._before)  # before: of an older source
 
 
-def _python(compiled: Compiled) -> Callable[..., Any]:
-    function: Callable[..., Any] = compiled.py_func if isinstance(compiled, Entry) else compiled.function
-    return function
-
-
-def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
+def missing(needed: Iterable[CFunction | Entry]) -> list[Function]:
     """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
-    wanted: list[Compiled] = []
-    for each in needed:
-        wanted += [*reached_by(_python(each)), each]
+    wanted: list[CFunction | Entry] = []
+    for door in needed:
+        wanted += [*reached_by(python_of(door)), door]
     found = map(Function, {id(each): each for each in wanted}.values())
     return [each for each in found if not each.was_cached]
 
@@ -112,12 +111,16 @@ class Remaining:
         self._took = self._measured = SURE_S  # what it took for parts of so many seconds
 
     def heard(self, entry: str, *_: object) -> None:
-        """A `compile_listener`: an entry that nobody foresaw is being compiled."""
+        """A `compile_listener`: an entry or routine that nobody foresaw is being compiled."""
         known = {part.name for part in self.parts}
         if not any(name.endswith(f".{entry}") for name in known):
             doors: list[Any] = [*entries, *routines]
-            more = missing(each for each in doors if each.__name__ == entry)
-            self.parts = [part for part in more if part.name not in known] + self.parts  # it comes before the others
+            parts = self.parts.copy()
+            for part in missing(each for each in doors if each.__name__ == entry):
+                if part.name not in known:
+                    later = (k for k, each in enumerate(parts) if not each.done and each.order > part.order)
+                    parts.insert(next(later, len(parts)), part)
+            self.parts = parts
 
     def look(self) -> Left:
         """As it is now."""

@@ -28,7 +28,6 @@ from palpate.runtime.children import Child
 from palpate.runtime.early_page import EarlyPage
 from palpate.runtime.ending import Asked
 from palpate.runtime.engine import Engine
-from palpate.runtime.hello import hello_of
 from palpate.runtime.paging import Where
 from palpate.runtime.world_session import WorldSession
 
@@ -42,7 +41,7 @@ class Part:
     """Something to compile."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.seconds, self.done = name, 20.0, False
+        self.name, self.seconds, self.order, self.done = name, 20.0, 0.0, False
 
 
 @pytest.fixture
@@ -56,7 +55,7 @@ def early(parts: list[Part]) -> Iterator[EarlyPage]:
     with EarlyPage(Where("127.0.0.1", 0, None, "token"), "arm", None, Remaining(parts)) as page:
         page.listening()
         yield page
-    until(lambda: not page.process.alive)
+    page.process.end()
 
 
 def ignore(page: Child, request: dict[str, Any]) -> None:
@@ -64,7 +63,7 @@ def ignore(page: Child, request: dict[str, Any]) -> None:
 
 
 def take_over(early: EarlyPage, rings: Rings) -> None:
-    early.take_over(rings.hello, [], (rings.frames, rings.hands, rings.events), ignore)
+    early.take_over(rings.hello, [], rings.settings(), ignore)
 
 
 async def listener(stack: Any, url: str) -> Client:
@@ -76,21 +75,29 @@ async def listener(stack: Any, url: str) -> Client:
 def test_the_scene_is_there_first_then_what_is_left_in_order_then_frames_on_the_same_socket(
     early: EarlyPage, parts: list[Part], rings: Rings
 ) -> None:
+    heard: list[tuple[int, str]] = []
+
+    async def compiling(browser: Client, done: int) -> dict[str, Any]:
+        while True:
+            said = await browser.hear_of("compiling")
+            heard.append((said["done"], said["what"]))
+            if said["done"] == done:
+                return said
+
     async def look() -> None:
         async with AsyncExitStack() as stack:
             first = await listener(stack, early.url)
-            for k, part in enumerate(parts):
-                said = await first.hear_of("compiling", done=k)
-                assert (said["what"], said["of"]) == (part.name, 3)
-                assert said["seconds"] > 0
-                if k == 1:
-                    second = await listener(stack, early.url)  # one that is opened in between sees it too
-                    assert (await second.hear_of("compiling"))["done"] == 1
-                if k < 2:
-                    part.done = True
-            begin = await (await listener(stack, early.url)).hear_of("hello")
+            begin = await first.hear_of("hello")
             assert (begin["mode"], begin["scene"]) == ("compiling", "arm")
             assert len(begin["start"]) == len(begin["bodies"]) > 6
+            for k in range(2):
+                parts[k].done = True
+                said = await compiling(first, k + 1)
+                assert said["of"] == 3
+                assert said["seconds"] > 0
+            second = await listener(stack, early.url)  # one that is opened in between sees it too
+            assert (await second.hear_of("hello"))["start"] == begin["start"]
+            assert (await second.hear_of("compiling"))["done"] == 2
             take_over(early, rings)
             rings.frames.write(rings.layout.pack(tick=7))
             for browser in (first, second):
@@ -102,7 +109,8 @@ def test_the_scene_is_there_first_then_what_is_left_in_order_then_frames_on_the_
                 assert third.hello["scene"] == "small"
 
     asyncio.run(look())
-    early.process.end()
+    assert heard == sorted(heard)
+    assert {what for _, what in heard} <= {"contact.part0", "contact.part1", "contact.part2"}
 
 
 def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(early: EarlyPage, rings: Rings) -> None:
@@ -115,7 +123,6 @@ def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(e
             answer = await browser.answer()
             assert not answer["ok"]
             assert "being compiled" in answer["error"]
-            await browser.status(holder=False)
             take_over(early, rings)
             await browser.hear_of("hello", mode="live")
             assert (rings.hands.head, rings.events.head) == (0, 0)
@@ -123,13 +130,12 @@ def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(e
             await until_so(lambda: rings.hands.head > 0)
 
     asyncio.run(look())
-    early.process.end()
 
 
 def test_what_is_shown_before_it_runs_is_what_runs(parts: list[Part]) -> None:
     session = WorldSession(live.build("arm-line", "hold"))
     try:
-        runs = json.loads(json.dumps(hello_of(session.engine)))
+        runs = json.loads(json.dumps(session.hello()))
     finally:
         session.stop()
     with EarlyPage(Where("127.0.0.1", 0, None, "token"), "arm-line", "hold", Remaining(parts)) as page:
@@ -311,6 +317,4 @@ def test_a_browser_shows_scene_and_bar_and_comes_alive(early: EarlyPage, parts: 
         first = tab.at("tool")
         until(lambda: np.hypot(*np.subtract(tab.at("tool"), first)) > 5)
     finally:
-        early.process.end()
         servo.stop()
-        tab.forgive_absence()

@@ -62,7 +62,7 @@ export class Connection {
     if (said.type === "compiling") {
       if (this.store.get("hello")?.mode !== "compiling") this.store.set("hello", null); // of another session
       this.store.set("compiling", said);
-      this.store.set("connection", "open");
+      if (this.store.get("connection") !== "other-version") this.store.set("connection", "open");
       return;
     }
     if (said.type === "status") {

@@ -6,9 +6,9 @@ import type { Store } from "../state";
 
 /** What is left, as people say it. */
 export function timeLeft(seconds: number): string {
-  if (seconds < 1.5) return "a moment";
-  if (seconds < 90) return `about ${Math.round(seconds)} s`;
-  return `about ${Math.round(seconds / 60)} min`;
+  if (seconds < 1.5) return "a moment left";
+  if (seconds < 90) return `about ${Math.round(seconds)} s left`;
+  return `about ${Math.round(seconds / 60)} min left`;
 }
 
 /** How much of it is done, by time: from 0 to 1. */
@@ -36,7 +36,6 @@ export class CompilingCard {
     store.on("compiling", (news) => {
       this.root.hidden = news === null;
       for (const part of waiting) part.inert = news !== null;
-      document.documentElement.classList.toggle("is-compiling", news !== null);
       if (news) this.show(news);
       else this.reached = 0;
     });

@@ -66,6 +66,7 @@ export class Header {
     });
     store.on("hello", (hello) => {
       this.meter = new HealthMeter();
+      this.line.textContent = hello?.mode === "compiling" ? "not running yet" : "";
       this.title.textContent = hello?.title ?? "";
       this.scenes.hidden = hello?.mode !== "live" || !wants(hello, "scenes");
       this.experiments.hidden = hello?.mode !== "live" || !wants(hello, "lab");

@@ -1,0 +1,47 @@
+import { expect, test, vi } from "vitest";
+import { Connection } from "../src/connection";
+import { Layout } from "../src/decode";
+import { share, timeLeft } from "../src/panels/compiling";
+import type { Compiling, Sizes } from "../src/protocol";
+import type { News } from "../src/socket";
+import { Store } from "../src/state";
+
+const SIZES: Sizes = { nq: 1, nv: 1, n_bodies: 2, n_devices: 0, n_contacts: 0 };
+const frame = new Layout(SIZES).places.map(({ field, offset, length }) => ({ name: field.name, kind: field.kind, offset, length }));
+const news: Compiling = { type: "compiling", what: "contact.solve", done: 3, of: 9, seconds: 30, elapsed: 10 };
+
+function heard(...said: unknown[]): Store {
+  let worker: { onmessage?: (event: { data: News }) => void } = {};
+  vi.stubGlobal("Worker", class {
+    constructor() {
+      worker = this as unknown as typeof worker;
+    }
+
+    postMessage(): void {}
+  });
+  const store = new Store();
+  new Connection(store);
+  for (const each of said) worker.onmessage!({ data: (each === "lost" ? { lost: true } : { said: each }) as News });
+  vi.unstubAllGlobals();
+  return store;
+}
+
+const hello = (mode: string): unknown => ({ type: "hello", mode, sizes: SIZES, frame, bodies: [] });
+
+test("time is said as people say it, and what is done is a share of all of it", () => {
+  expect([0.4, 34.2, 200].map(timeLeft)).toEqual(["a moment left", "about 34 s left", "about 3 min left"]);
+  expect(share(news)).toBeCloseTo(0.25);
+  expect(share({ ...news, elapsed: 0, seconds: 0 })).toBe(0);
+});
+
+test("a scene that is compiled is shown and not touched, and comes alive with the next hello", () => {
+  const before = heard(news, hello("compiling"));
+  expect([before.get("compiling"), before.get("connection"), before.canTouch()]).toEqual([news, "open", false]);
+  const after = heard(news, hello("compiling"), hello("live"));
+  expect([after.get("compiling"), after.canTouch()]).toEqual([null, true]);
+});
+
+test("what another session showed is not taken for what is being compiled", () => {
+  expect(heard(hello("live"), "lost", news).get("hello")).toBeNull();
+  expect(heard(news, "lost").get("compiling")).toBeNull();
+});
