@@ -19,8 +19,8 @@ from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
 
 COLUMNS = [
-    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "tick_us", "speed", "hand0.body", "hand1.body",
-    "hand0.kind", "hand1.kind", "edit_mode", "edit_stage", "contacts",
+    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "tick_us", "speed",
+    "hand0.body", "hand1.body", "hand0.kind", "hand1.kind", "edit_mode", "edit_stage", "contacts",
     "task_trial", "task_state", "task_collisions", "gravity", "friction",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
     *(f"hand{k}.{part}_{axis}" for part in ("point", "target", "force", "torque") for k in (0, 1) for axis in "xyz"),
