@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from palpate.conventions import WORLD
-from palpate.frame import HANDS
+from palpate.frame import HANDS, PRESS
+from palpate.haptics.devices.messages import STALE_NS
 from palpate.haptics.devices.pointer import Pointer
 from palpate.record.hands import Hands, read_hands
 from palpate.runtime.loop import restart, simulate
 from palpate.runtime.ring import Follower
 from palpate.runtime.session import BATCH, SMOOTH_S
 from palpate.runtime.state import Engine
-from palpate.runtime.tick import STALE_NS
 from palpate.scenes.scene import Scene
 
 
@@ -36,6 +36,8 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
 
 
 def _run(scene: Scene, engine: Engine, hands: Hands, ticks: int) -> np.ndarray:
+    if len(hands.message) and (hands.message[:, engine.hand_layout.offset["hold"]] == PRESS).any():
+        engine.learn_to_touch()
     restart(engine.address)
     servo, words, offset = engine.servo, engine.hand_layout.words, engine.hand_layout.offset
     body = [scene.model.body(name) if name else WORLD for name in hands.body]
@@ -49,7 +51,7 @@ def _run(scene: Scene, engine: Engine, hands: Hands, ticks: int) -> np.ndarray:
             servo.hand[k * words : (k + 1) * words] = hands.message[row]
             servo.hand[k * words + offset["body"]] = body[row]
             if hands.anew[row]:
-                servo.held[k] = WORLD
+                engine.page_hands[k].arrays.engage = 1
             row += 1
         for k in range(HANDS):
             servo.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * int(servo.tick))

@@ -97,6 +97,7 @@ class SimulatedLink:
         self.server = Engine(
             scene.world, scene.plan, spec, editing=scene.editing, parked=scene.spares, shared=False, task=scene.task
         )
+        self.server.learn_to_touch()
         self.hand = Engine(mirrored.world, None, spec, devices=self.reaching, shared=False)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)
         self.mirroring = Mirroring(mirrored, self.hand, PUBLIC_KEY, None, estimate, there, back, start_ns=0)

@@ -25,6 +25,7 @@ from palpate.frame import (
     SPEED,
     STEP,
 )
+from palpate.haptics.devices.messages import UNIT
 from palpate.haptics.reach_tables import FEELING, RESTING
 from palpate.jit import entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns, sleep_until_ns, store_release
@@ -38,7 +39,7 @@ from palpate.runtime.state import (
     WATCHDOG,
     load,
 )  # fmt: skip
-from palpate.runtime.tick import UNIT, devices, reset, tick
+from palpate.runtime.tick import devices, reset, tick
 from palpate.spatial.quaternions import quaternion_matrix, quaternion_product
 from palpate.spatial.vectors import add, part3, part4, put_part, rotate
 from palpate.world.build import FARTHEST_M

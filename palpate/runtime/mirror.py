@@ -43,7 +43,7 @@ class Mirroring:
         round_trips: int = 0,
     ) -> None:
         for each in engine.devices:
-            if np.ptp(each.arrays.stiffness) > 0.0 or any(each.arrays.given_damping):
+            if np.ptp(each.want.stiffness) > 0.0 or any(each.want.damping):
                 raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
         model, zeros = scene.model, np.zeros
         nq, nv = model.nq, model.nv

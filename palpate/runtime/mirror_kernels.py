@@ -15,10 +15,10 @@ there, back  Queue: a bad network on purpose (link/impair.py), perfect unless as
 from __future__ import annotations
 
 from palpate.conventions import WORLD
-from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, HANDS, PRESS, PULL, PUSH, RUNNING
-from palpate.haptics.press import depth_of, touched_point
+from palpate.haptics.devices.messages import STALE_NS
+from palpate.haptics.devices.want import NOTHING
 from palpate.haptics.reach_tables import (
     CUT,
     FEELING,
@@ -27,6 +27,7 @@ from palpate.haptics.reach_tables import (
     RESTING,
     TANK,
     load_head,
+    load_reach,
 )  # fmt: skip
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
@@ -64,9 +65,9 @@ from palpate.runtime.state import (
     Offsets,
     Servo,
 )
-from palpate.runtime.tick import STALE_NS, devices
+from palpate.runtime.tick import devices
 from palpate.spatial.quaternions import quaternion_product
-from palpate.spatial.vectors import add, part3, part4, put3, put_part, rotate
+from palpate.spatial.vectors import add, part3, part4, put_part
 from palpate.world.step import begin_step, free_motion
 
 GREET_EVERY = 100  # ticks, while the other end is silent
@@ -125,7 +126,7 @@ def begin_again(s, x, e, c):
         x.dropped += 1
         return
     if x.words[SESSION] != x.session_id:  # else the other end has kept its accounts of our energy and events
-        for k in range(s.devices.shape[0]):
+        for k in range(HANDS, s.devices.shape[0]):
             a = load_head(s.devices[k])[0]
             a.new_link, a.energy_J, a.granted_J = 1, 0.0, 0.0
         x.event_number = x.event_number > x.event_seen  # what nobody has seen yet is for it
@@ -170,12 +171,13 @@ def take_state(m, s, x, e, c, n, now):
     s.edit_mode, s.edit_stage = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
     s.time = x.words_f[STATE_AT.sim_time_s]
     for k in range(HANDS):
-        s.held[k] = x.words[STATE_AT.hand_body + k]
-        for r in range(3):
-            s.hand_force[k, r] = x.words_f[STATE_AT.hand_force + 3 * k + r]
+        a = load_head(s.devices[k])[0]
+        a.held = x.words[STATE_AT.hand_body + k]
+        a.bodies_force = part3(x.words_f, STATE_AT.hand_force + 3 * k)
+        a.point = part3(x.words_f, STATE_AT.hand_point + 3 * k)
     for k in range(min(x.placeable.shape[0], 62)):
         s.parked[x.placeable[k]] = x.words[STATE_AT.parked] >> k & 1
-    for k in range(s.devices.shape[0]):
+    for k in range(HANDS, s.devices.shape[0]):
         load_head(s.devices[k])[0].energy_J = x.words_f[STATE_AT.granted_J]
     return True
 
@@ -243,7 +245,8 @@ def write_hands(s, o, x, now):
     acts = False
     for k in range(HANDS):
         at, to = k * HAND_WORDS, QUERY_AT.hands + k * HAND_WORDS
-        if s.hand[at + o.body] > WORLD and now - s.hand[at + o.sent_ns] <= STALE_NS:
+        does = s.hand[at + o.body] > WORLD or s.hand[at + o.hold] == PRESS
+        if does and now - s.hand[at + o.sent_ns] <= STALE_NS:
             for i in range(HAND_WORDS):
                 x.query[to + i] = s.hand[at + i]
             x.query[to + o.session] = 0
@@ -252,11 +255,11 @@ def write_hands(s, o, x, now):
 
 
 @kernel
-def write_device(o, x, a):
+def write_device(o, x, a, want):
     """What a device does to a body, as hand LINKED_HAND, if the page's is open; whether it does anything."""
     f, at = x.query_f, QUERY_AT.hands + LINKED_HAND * HAND_WORDS
     body = a.held if a.held != WORLD else a.touched
-    if body == WORLD or x.query[at + o.body] != WORLD:
+    if body == WORLD or x.query[at + o.body] != WORLD or x.query[at + o.hold] == PRESS:
         return False
     x.query[at + o.body] = body
     put_part(f, at + o.at_body, a.at_body)
@@ -270,8 +273,8 @@ def write_device(o, x, a):
     put_part(f, at + o.target, add(a.hip, a.offset))
     put_part(f, at + o.velocity, a.hip_velocity)
     put_part(f, at + o.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
-    f[at + o.stiffness_N_m] = a.stiffness_N_m
-    f[at + o.stiffness_Nm_rad] = a.stiffness_Nm_rad
+    f[at + o.stiffness_N_m] = want.stiffness[0]
+    f[at + o.stiffness_Nm_rad] = want.stiffness_Nm_rad
     return True
 
 
@@ -296,8 +299,9 @@ def write_query(s, o, x, now):
     for i in range(x.query.shape[0]):
         x.query[i] = 0
     acts = write_hands(s, o, x, now)
-    if s.devices.shape[0] > 0:
-        acts = write_device(o, x, load_head(s.devices[0])[0]) or acts
+    if s.devices.shape[0] > HANDS:
+        a, _, _, _, _, want = load_reach(s.devices[HANDS])
+        acts = write_device(o, x, a, want) or acts
     x.query[QUERY_AT.wants] = HOLD if acts and x.may_hold else WATCH
     x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.seen, x.seen_time_ns
     write_event(s, o, x)
@@ -319,22 +323,16 @@ def write_hello(x, now):
 
 
 @kernel
-def show_hands(m, w, s, o, x):
-    """Where the hands that hold something are, and the points they hold, as far as this side knows: for the frame."""
+def show_hands(s, o, x, now):
+    """What the hands do, where they are and when they said so, as this side knows it: for the frame."""
     for k in range(HANDS):
-        at = QUERY_AT.hands + k * HAND_WORDS
-        body = x.query[at + o.body]
-        if not WORLD < body < m.body_link.shape[0] or body != s.held[k]:
-            continue
-        _, _, point, _, _ = point_motion(m, w, body, part3(x.query_f, at + o.at_body))
-        target = point if x.query[at + o.hold] == PUSH else part3(x.query_f, at + o.target)
-        if x.query[at + o.hold] == PRESS:
-            R, _ = body_frame(m, w, body)
-            normal = rotate(R, part3(x.query_f, at + o.normal))
-            depth = depth_of(normal, point, target)
-            point = touched_point(normal, target, depth) if depth > 0.0 else point
-        put3(s.hand_point, k, point)
-        put3(s.hand_target, k, target)
+        a, at = load_head(s.devices[k])[0], QUERY_AT.hands + k * HAND_WORDS
+        hold = x.query[at + o.hold]
+        acts = hold == PRESS or (a.held != WORLD and a.held == x.query[at + o.body])
+        a.does = hold + 1 if acts else NOTHING  # in the order of devices/want.py
+        a.age_s = 1e-9 * (now - x.query[at + o.sent_ns])
+        if acts:
+            a.target = a.point if hold == PUSH else part3(x.query_f, at + o.target)
 
 
 @kernel
@@ -348,10 +346,10 @@ def show_mirror(m, w, s, o, x, e, new, now):
     estimate(m, e, 1e-9 * now, s.q, s.v)
     begin_step(s.world)
     free_motion(s.world)  # for the masses that bodies show to a hand
-    for k in range(s.devices.shape[0]):
+    for k in range(HANDS, s.devices.shape[0]):
         if was_silent and not silent:
             load_head(s.devices[k])[0].engage = 1
-    show_hands(m, w, s, o, x)
+    show_hands(s, o, x, now)
     known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
     devices(s, now, CUT if silent else FEELING if known and s.state == RUNNING else RESTING)
     publish(m, w, s, o, now)

@@ -10,10 +10,11 @@ from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
 from palpate.frame import HANDS, UNKNOWN
-from palpate.haptics.reach_tables import load_shown
-from palpate.haptics.tank import load_tank
+from palpate.haptics.devices.want import NOTHING
+from palpate.haptics.reach_tables import COUPLING, SURFACES, load_head, load_shown
 from palpate.jit import kernel
 from palpate.runtime.ring_kernels import begin_write, end_write
+from palpate.runtime.state import LINKED_HAND
 from palpate.spatial.quaternions import matrix_quaternion
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get6, part4, put_part, scale
 from palpate.world.state import load as load_world
@@ -35,7 +36,6 @@ def publish(m, w, s, o, now_ns):
     words[at + o.tick] = s.tick
     words[at + o.wall_ns] = now_ns
     words[at + o.state] = s.state
-    put_words(words, at + o.hand_body, s.held)
     floats[at + o.speed] = s.speed
     floats[at + o.gravity] = s.gravity_times
     floats[at + o.friction] = s.friction_times
@@ -55,27 +55,21 @@ def publish(m, w, s, o, now_ns):
         g = load_guide(s.guide)[2]
         for k in range(g.q_at.shape[0]):
             floats[at + o.plan_q + g.q_at[k]] = g.q_shown[k]
+    work_J = 0.0
     for k in range(HANDS):
-        put_part(floats, at + o.hand_point + 3 * k, get3(s.hand_point, k))
-        put_part(floats, at + o.hand_target + 3 * k, get3(s.hand_target, k))
-        put_part(floats, at + o.hand_force + 3 * k, get3(s.hand_force, k))
-        put_part(floats, at + o.hand_torque + 3 * k, get3(s.hand_torque, k))
-        message, held = k * s.message.shape[0], s.held[k] != WORLD
-        words[at + o.hand_kind + k] = s.hand[message + o.hold] if held else 0
-        floats[at + o.hand_age_s + k] = 1e-9 * (now_ns - s.hand[message + o.sent_ns]) if held else 0.0
+        work_J += put_hand(s, o, k, words, floats, at)
     put_contacts(s, o, words, floats, at)
     put_words(words, at + o.parked, s.parked)
     words[at + o.task_trial], words[at + o.task_state] = s.task_trial, s.task_state
     words[at + o.task_collisions] = s.task_collisions
     floats[at + o.task_time_s], floats[at + o.task_path_m] = s.task_time_s, s.task_path_m
     floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_peak_N, s.task_distance_m
-    floats[at + o.granted_J] = load_tank(s.tank)[0].granted
-    for k in range(s.devices.shape[0]):
+    for k in range(s.devices.shape[0] - HANDS):
         put_device(s, o, k, words, floats, at)
     kinetic, potential = energy(m, s.v, w)
     floats[at + o.energy] = kinetic
     floats[at + o.energy + 1] = potential - parked_energy(m, w, s)
-    floats[at + o.energy + 2] = s.work_J
+    floats[at + o.energy + 2] = work_J
     for body in range(m.body_link.shape[0]):
         put_pose(m, w, body, floats, at + o.pose + 7 * body)
     end_write(s.frames)
@@ -113,9 +107,26 @@ def put_contacts(s, o, words, floats, at):
 
 
 @kernel
+def put_hand(s, o, k, words, floats, at):
+    """What a hand did in this tick; its work on bodies so far [J]."""
+    a = load_head(s.devices[k])[0]
+    acts = a.does != NOTHING
+    words[at + o.hand_body + k] = a.held if a.held != WORLD else a.touched
+    words[at + o.hand_kind + k] = a.does - 1 if acts else 0  # PULL, PUSH, PRESS: in the order of devices/want.py
+    floats[at + o.hand_age_s + k] = a.age_s if acts else 0.0
+    put_part(floats, at + o.hand_point + 3 * k, a.point if acts else ZERO)
+    put_part(floats, at + o.hand_target + 3 * k, a.target if acts else ZERO)
+    put_part(floats, at + o.hand_force + 3 * k, a.bodies_force)
+    put_part(floats, at + o.hand_torque + 3 * k, a.bodies_torque)
+    if k == LINKED_HAND:
+        floats[at + o.granted_J] = a.granted_J
+    return -a.absorbed[COUPLING] - a.absorbed[SURFACES]
+
+
+@kernel
 def put_device(s, o, k, words, floats, at):
     """What a device did in this tick."""
-    a, g = load_shown(s.devices[k])
+    a, g = load_shown(s.devices[HANDS + k])
     words[at + o.device_held + k] = a.held
     words[at + o.device_state + k] = g.state
     words[at + o.device_buttons + k] = a.port_integer[0]

@@ -54,6 +54,10 @@ class Serving(Session):
     def _is_pending(self, number: int) -> bool:
         return self.relaying.is_pending(number)
 
+    def _warm(self) -> None:
+        super()._warm()
+        self.engine.learn_to_touch()  # whoever comes may press
+
     @property
     def port(self) -> int:
         """Where it listens."""
@@ -169,6 +173,9 @@ class RemoteSession(Session):
 
     def _warm(self) -> None:
         warm(mirror_loop)
+
+    def _learn_to_touch(self) -> None:
+        """What the hands of its page press on is at the other end."""
 
     def _loop(self) -> int:
         return int(mirror_loop(self.mirroring.address, 0))

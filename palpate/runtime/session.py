@@ -154,6 +154,7 @@ class Session:
         self._scheduled.wait()
         while self.engine.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
             time.sleep(0.001)
+        self._learn_to_touch()
         if self._playing:
             self.play()
 
@@ -352,6 +353,11 @@ class Session:
 
     def _warm(self) -> None:
         warm(servo_loop)
+
+    def _learn_to_touch(self) -> None:
+        """The hands of a page learn to press while the scene is there already."""
+        if self._want_page:
+            threading.Thread(target=self.engine.learn_to_touch, name="touch", daemon=True).start()
 
     def _loop(self) -> int:
         return int(servo_loop(self.engine.address, 0))

@@ -6,7 +6,8 @@ The page, the recorder and the devices never see these: they read frames and wri
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,12 @@ from palpate.control.guide_tables import Editing, Guiding
 from palpate.control.plan import Plan
 from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, EVENT, FRAME, HAND, HANDS, LATENESS_EDGES_US, Layout
+from palpate.haptics.devices.messages import SURFACE_N_M, Messages
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.haptics.tank import open_tank
+from palpate.haptics.reach import Reach, Reaching
+from palpate.haptics.reach_kernels import reach
+from palpate.haptics.rendering.surface import Surface
+from palpate.haptics.tank import Tank
 from palpate.jit import Block, Struct, Vector, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 from palpate.runtime.ring import Ring
@@ -25,13 +30,11 @@ from palpate.world.build import placeable, pushed_links
 from palpate.world.modules import why_not_compiled
 from palpate.world.world import World
 
-if TYPE_CHECKING:  # rendering loads with the first device
-    from palpate.haptics.reach import Reaching
-
 EVENT_SLOTS, HAND_SLOTS = 64, 256  # the recorder looks every 20 ms, hands may come every millisecond
 MOST_CONTACTS = 128  # that a frame has room for
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
 LINKED_HAND = 0  # the hand of a device across a link, which energy may limit
+SURFACE_NS_M = 20.0  # of a surface of SURFACE_N_M, so that what is pressed does not bounce
 
 # words of Servo.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
@@ -44,8 +47,7 @@ class Servo(Struct):
     world: int  # the World's own
     guide: int  # what the planned joints follow (control/guide_tables.py), 0: nothing is planned
     start: int  # the Start, where a reset goes (start.py)
-    tank: int  # the energy of a hand across a link (haptics/tank.py)
-    reach: int  # the routine that a device's tick is
+    reach: int  # the routine that a hand's or a device's tick is
     # time
     tick: int
     time: float  # [s]
@@ -60,15 +62,9 @@ class Servo(Struct):
     # messages
     next_event: int  # the number of the event that comes next, and
     hand_seen: int  # of the newest hand
-    linked: int  # session of the hand across a link, and
-    spending: int  # whether it spends energy
     # settings
     gravity_times: float  # the scene's own
     friction_times: float
-    smooth_s: float  # time constant of a page's hand
-    force_limit_N: float  # of the page's pointer, and
-    rise_N_s: float
-    work_J: float  # of the hands so far
     edit_mode: int  # of the guide (control/modes.py), for frames, and
     edit_stage: int
     # the task (score.py)
@@ -110,22 +106,12 @@ class Servo(Struct):
     lateness: Ints1  # histogram over frame.LATENESS_EDGES_US
     edges_ns: Ints1  # its upper edges
     lateness_log: Ints1  # (n,) lateness of the first n periods [ns], for the bench; usually empty
-    held: Ints1  # (HANDS,) body that each hand holds
-    hand_at: Floats2  # (HANDS, 3) at which point, in body axes
-    hand_point: Floats2  # (HANDS, 3) world
-    hand_target: Floats2  # (HANDS, 3) world, smoothed
-    hand_force: Floats2  # (HANDS, 3) on the body
-    hand_torque: Floats2  # (HANDS, 3)
-    hand_lever: Floats2  # (HANDS, 3) PRESS: from the body's origin to where the tip meets it, world, and
-    hand_velocity: Floats2  # (HANDS, 3) how that point moves
-    stored_J: Floats1  # (HANDS,) PRESS: what the tip's spring has (haptics/press.py)
-    hand: Ints1  # the newest HAND message of each hand, one after the other, and
-    hand_f: Floats1  # the same words as floats
+    hand: Ints1  # the newest HAND message of each hand, one after the other
     message: Ints1  # a HAND message being taken
     event: Ints1  # the EVENT being taken, and
     event_f: Floats1  # the same words as floats
     task_obstacle: Ints1  # (n_bodies,) 1: one of the task's obstacles
-    devices: Ints1  # (n_devices,) the blocks that `reach` is called with
+    devices: Ints1  # (HANDS + n_devices,) the blocks that `reach` is called with: first those of the hands
     control: Ints1  # STOP, HEARTBEAT_NS, ...
     clock: Ints1  # (2,) scratch of the clock
     frames: Ints1  # the frame ring's memory, and
@@ -207,6 +193,7 @@ class Offsets(NamedTuple):
     stiffer_N_m: int
     damping_Ns_m: int
     damping_Nms_rad: int
+    radius_m: int
     kind: int
     event_body: int
     value: int
@@ -253,10 +240,10 @@ class Engine:
         self.frames = Ring.create(round(FRAME_SECONDS * self.rate_hz), self.frame_layout.words, shared)
         self.hands = Ring.create(HAND_SLOTS, self.hand_layout.words, shared)
         self.events = Ring.create(EVENT_SLOTS, self.event_layout.words, shared)
-        self.tank = open_tank(world.dt)
-        self._tank = Block(self.tank)
         self._start = Block(Start(**world.snapshot().arrays))
-        self.servo = self._servo(smooth_s, lateness_log)
+        hand = np.zeros((HANDS, self.hand_layout.words), dtype=np.int64)
+        self.page_hands = [self._reaching(words, smooth_s) for words in hand]
+        self.servo = self._servo(hand.reshape(-1), lateness_log)
         self.servo.parked[[model.body(name) for name in parked]] = 1
         self.note_start()
         self.offsets = Offsets(**self.frame_layout.offset, **self.hand_layout.offset, **self.event_layout.offset)
@@ -265,12 +252,36 @@ class Engine:
 
     @property
     def address(self) -> int:
+        """What loops take.  What ticks call is compiled when this is first asked for: a page is up by then."""
+        if not self.servo.reach:
+            for each in (*self.page_hands, *self.devices):
+                each.connect()
+            for each in self.devices:
+                each.learn_to_touch()
+            self.servo.reach = reach.address
         return self._block.address
 
     @property
     def is_current(self) -> bool:
         """Whether the world still has the bodies that it had."""
         return self.servo.world == self.world.arrays.block.address
+
+    @property
+    def tank(self) -> Tank:
+        """The energy of a hand across a link."""
+        return self.page_hands[LINKED_HAND].tank
+
+    def _reaching(self, words: Ints1, smooth_s: float) -> Reaching:
+        """A hand that speaks in messages, as strong as the page's pointer; nothing of what it does is felt."""
+        surface = Surface(stiffness_N_m=SURFACE_N_M, damping_Ns_m=SURFACE_NS_M)
+        how = Reach(strength_N=self.device.force_limit_N, rise_N_s=self.device.force_rise_N_s, surface=surface)
+        unfelt = replace(self.device, force_limit_N=0.0)
+        return Reaching(self.world, unfelt, Messages(words).in_tick, how, real_time=False, smooth_s=smooth_s)
+
+    def learn_to_touch(self) -> None:
+        """So that hands can press.  It takes long the first time, and so a session does it when it runs already."""
+        for each in self.page_hands:
+            each.learn_to_touch()
 
     def note_start(self) -> None:
         """The world as it is now, its planned joints at the beginning of their plan, is where a reset goes."""
@@ -281,20 +292,18 @@ class Engine:
             plan, at = self.guiding.plan, self.guiding.arrays
             start.q[at.q_at], start.v[at.v_at] = plan.q[0], plan.v[0]
 
-    def _servo(self, smooth_s: float, lateness_log: int) -> Servo:
+    def _servo(self, hand: Ints1, lateness_log: int) -> Servo:
         zeros, arrays = np.zeros, self.world.arrays
         state = arrays.state
         control = zeros(8, dtype=np.int64)
         control[PERIOD_NS] = round(1e9 / self.rate_hz)
-        hand = zeros(HANDS * self.hand_layout.words, dtype=np.int64)
         event = zeros(self.event_layout.words, dtype=np.int64)
         start: Start = self._start.parts[0]
         links, around = placeable(self.model)
         own = pushed_links(self.model)
         waiting = (links > 0) & (own[links] > 0) & (state.pushed[links] == 0)
         return Servo(
-            dt=self.world.dt, speed=1.0, smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, next_event=1,
-            fault_at=-1, force_limit_N=self.device.force_limit_N, rise_N_s=self.device.force_rise_N_s,
+            dt=self.world.dt, speed=1.0, gravity_times=1.0, friction_times=1.0, next_event=1, fault_at=-1,
             world=arrays.block.address, q=state.q, v=state.v, tau=state.tau, q_hold=state.q_hold,
             contact_count=arrays.contacts.count, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
             mu_own=np.hstack([state.mu_static, state.mu_sliding]),
@@ -306,15 +315,10 @@ class Engine:
             counters=zeros(len(COUNTERS), dtype=np.int64), lateness=zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64),
             edges_ns=np.array(LATENESS_EDGES_US, dtype=np.int64) * 1000,
             lateness_log=zeros(lateness_log, dtype=np.int64),
-            held=zeros(HANDS, dtype=np.int64), hand_at=zeros((HANDS, 3)), hand_point=zeros((HANDS, 3)),
-            hand_target=zeros((HANDS, 3)), hand_force=zeros((HANDS, 3)), hand_torque=zeros((HANDS, 3)),
-            hand_lever=zeros((HANDS, 3)), hand_velocity=zeros((HANDS, 3)), stored_J=zeros(HANDS), pushed=state.pushed,
-            hand=hand, hand_f=hand.view(np.float64), message=zeros(self.hand_layout.words, dtype=np.int64),
+            pushed=state.pushed, hand=hand, message=zeros(self.hand_layout.words, dtype=np.int64),
             event=event, event_f=event.view(np.float64),
             **self._task(),
-            tank=self._tank.address,
-            reach=reach_address() if self.devices else 0,
-            devices=np.array([each.address for each in self.devices], dtype=np.int64),
+            devices=np.array([each.address for each in (*self.page_hands, *self.devices)], dtype=np.int64),
             control=control, clock=zeros(2, dtype=np.int64),
             frames=self.frames.memory, frames_f=self.frames.memory.view(np.float64),
             hands=self.hands.memory, events=self.events.memory,
@@ -343,10 +347,3 @@ def writable(array: Floats1) -> Floats1:
     view = array[:]
     array.setflags(write=False)
     return view
-
-
-def reach_address() -> int:
-    """Of the routine; compiles or loads it, and with it all of rendering."""
-    from palpate.haptics.reach_kernels import reach
-
-    return reach.address

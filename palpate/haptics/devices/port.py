@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from palpate.haptics.devices.protocol import DeviceReading
+from palpate.haptics.devices.want import Want
 from palpate.jit import Block, block_loader
 from palpate.jit.routines import Routine
 from palpate.model.model import Floats1, Ints1
@@ -57,10 +58,14 @@ def copy_reading(port: Port, out: DeviceReading) -> None:
 
 @dataclass(frozen=True)
 class InTick:
-    """How a tick reaches a device without Python; `owner` keeps alive whatever the addresses point into."""
+    """How a tick reaches a device without Python; `owner` keeps alive whatever the addresses point into.
+
+    want  what the device says that it wants to do; None: what its buttons say
+    """
 
     port: Port
     block: Block
     sample: Routine
     send: Routine
     owner: Any = None
+    want: Want | None = None
