@@ -53,8 +53,8 @@ PLAY, PAUSE, STEP, RESET, SEEK, SPEED, FIRST_OWN = range(1, 8)
 # where to put it, and as value whether it is parked there; FOLLOW the address of a plan, and so is none that a page or
 # a link may send
 MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(FIRST_OWN, FIRST_OWN + 5)
-# hold of a HAND: a spring between the held point and the target; a force at that point; a tip at the target that
-# presses on the surface there
+# hold of a HAND: a spring between the held point and the target; a force at that point; a ball at the target that
+# touches whatever is there
 PULL, PUSH, PRESS = 0, 1, 2
 HANDS = 2  # that a page has: two pointers, two hands
 CONTACT_MODES = ("unknown", "open", "stick", "slide", "roll")  # what a contact does (contact/mode.py)
@@ -87,7 +87,7 @@ BASE = (
 )
 
 WORLD_FIELDS = (
-    Field("hand_body", "i", (HANDS,), "body that each hand holds, 0: none"),
+    Field("hand_body", "i", (HANDS,), "body that each hand holds or presses on, 0: none"),
     Field("hand_kind", "i", (HANDS,), "what each hand does: PULL, PUSH or PRESS"),
     Field("edit_mode", "i", (), "what a touch does to the plan: wait, hold, resume, blend, teach"),
     Field("edit_stage", "i", (), "of the motion: planned, touched, edited, ended"),
@@ -109,7 +109,7 @@ WORLD_FIELDS = (
     Field("tau", "f", ("nv",), "joint forces of the controller [N m or N]"),
     Field("plan_q", "f", ("nq",), "where the plan, or what holds the joints, wants them"),
     Field("pose", "f", ("n_bodies", 7), "position [m] and quaternion (w, x, y, z) of each body in the world"),
-    Field("hand_point", "f", (HANDS, 3), "the held point, world [m]"),
+    Field("hand_point", "f", (HANDS, 3), "the held point, or the ball that presses, world [m]"),
     Field("hand_target", "f", (HANDS, 3), "where the hand is, world [m]"),
     Field("hand_force", "f", (HANDS, 3), "force on the body from the hand, world [N]"),
     Field("hand_torque", "f", (HANDS, 3), "torque on the body from the hand, world [N m]"),
@@ -150,12 +150,13 @@ HAND = (
     Field("orientation", "f", (4,), "of the hand, quaternion (w, x, y, z) in the world"),
     Field("stiffness_Nm_rad", "f", (), "of the spring that turns the body to it; 0: it turns freely"),
     Field("force", "f", (3,), "PUSH: on the body, world [N]"),
-    Field("normal", "f", (3,), "PRESS: of the surface at that point, outward, body axes"),
+    Field("normal", "f", (3,), "not used any more"),
     Field("energy_J", "f", (), "that the other end of the link has granted so far"),
     # later ones come last: recordings of before have the words up to here
     Field("stiffer_N_m", "f", (3,), "of that spring on each world axis, beyond stiffness_N_m"),
     Field("damping_Ns_m", "f", (3,), "of that spring on each world axis; 0: critical, times `damping`"),
     Field("damping_Nms_rad", "f", (), "of the spring that turns; 0: critical"),
+    Field("radius_m", "f", (), "PRESS: of the ball; 0: a point"),
 )
 
 EVENT = (

@@ -7,7 +7,7 @@ m ModelArrays, w Workspace; world axes
 import math
 
 from palpate.jit import kernel
-from palpate.spatial.vectors import add, cross, dot, get3, get6, sub
+from palpate.spatial.vectors import add, cross, dot, get3, get6, get9, put3, put9, sub
 
 # A link that is this much further than twice its velocity takes it in a step was put there, by a snapshot for one; a
 # solver that takes penetration out moves it far less.
@@ -25,6 +25,14 @@ def push_body(s, body, lever, force, torque):
         s.wrenches[body, r] += moment[r]
         s.wrenches[body, 3 + r] += force[r]
     s.n_wrenches = s.wrenches.shape[0]
+
+
+@kernel
+def remember(c, s):
+    """Where the links are, for the next tick: (L, 9) and (L, 3) of Contacts to old_R and old_p."""
+    for i in range(s.old_p.shape[0]):
+        put9(s.old_R, i, get9(c.link_R, i))
+        put3(s.old_p, i, get3(c.link_p, i))
 
 
 @kernel

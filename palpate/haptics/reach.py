@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from palpate.conventions import WORLD
 from palpate.frame import DEVICE_PORTS
 from palpate.haptics.devices.port import InTick
 from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.haptics.devices.want import BUTTON, Want
 from palpate.haptics.guard import COUNTS, WHY, new_guard
 from palpate.haptics.passivity import open_accounts
 from palpate.haptics.reach_tables import (
@@ -19,13 +21,15 @@ from palpate.haptics.reach_tables import (
     ReachArrays,
 )  # fmt: skip
 from palpate.haptics.rendering.effects import Effect, Effects
-from palpate.haptics.rendering.facade import Rendering
 from palpate.haptics.rendering.surface import Surface
 from palpate.haptics.spring import PerAxis, per_axis
 from palpate.haptics.tank import open_tank
 from palpate.jit import Block
 from palpate.spatial.placement import Transform
 from palpate.world.world import World
+
+if TYPE_CHECKING:  # it loads with what touches
+    from palpate.haptics.rendering.facade import Rendering
 
 STIFF_TURN_NM_RAD = 20.0  # of a grasp by a device that senses orientation (reference on articulated bodies 3.2)
 
@@ -45,6 +49,7 @@ class Reach:
                     for devices that sense orientation
     radius_m  of the ball that touches; surface, surfaces: how bodies feel, on the hand; None lets it pass through
     effects   forces in free space; grab_m: how far from a surface the button still takes hold
+    rise_N_s  how fast the force on a body may rise; none, unless the hand's readings come so rarely that it matters
     passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that
               shows device_mass_kg and has device_damping_Ns_m, and to a turn device_inertia_kg_m2 and
               device_damping_Nms; "tank" is for a world at the other end of a link
@@ -63,6 +68,7 @@ class Reach:
     tool: str | None = None
     effects: Sequence[Effect] = ()
     grab_m: float = 0.03
+    rise_N_s: float = np.inf
     passivity: str = "observer"
     device_mass_kg: float = 0.1
     device_damping_Ns_m: float = 0.5
@@ -87,42 +93,60 @@ class Reach:
 class Reaching:
     """One device in one world, ready for the tick: `address`; and what became of it."""
 
-    def __init__(self, world: World, spec: DeviceSpec, in_tick: InTick, reach: Reach, real_time: bool) -> None:
-        model, collision = world.model, world.arrays.contacts
-        self.spec, self.reach, self.in_tick = spec, reach, in_tick
-        passed = dict(reach.surfaces) | ({reach.tool: None} if reach.tool else {})
-        self.rendering = Rendering(
-            model, world.arrays.shapes.geometry, reach.surface, passed, reach.radius_m,
-            link_R=collision.link_R, link_p=collision.link_p,
-        )  # fmt: skip
+    def __init__(
+        self, world: World, spec: DeviceSpec, in_tick: InTick, reach: Reach, real_time: bool, smooth_s: float = 0.0
+    ) -> None:
+        model = world.model
+        self.world, self.spec, self.reach, self.in_tick = world, spec, reach, in_tick
+        self.rendering: Rendering | None = None
         self.effects = Effects(reach.effects, 1.0 / world.dt)
         self.guard, self.energy = new_guard(spec), open_accounts(len(DEVICE_PORTS))
         turning = reach.stiffness_Nm_rad
         if turning is None:
             turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
         weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
-        stiffness = per_axis(reach.stiffness_N_m, "stiffness_N_m")
+        self.want = in_tick.want or Want(
+            does=BUTTON, radius_m=reach.radius_m, times=1.0, stiffness=per_axis(reach.stiffness_N_m, "stiffness_N_m"),
+            damping=0.0 if reach.damping_Ns_m is None else reach.damping_Ns_m, ratio=1.0, stiffness_Nm_rad=turning,
+            tells_motion=1,
+        )  # fmt: skip
         inertia = reach.device_inertia_kg_m2 if spec.torque_limit_Nm > 0.0 else np.inf  # no torque moves it
         tool = 0 if reach.tool is None else model.body(reach.tool)
         if tool and model.arrays.body_link[tool] == WORLD:
             raise ValueError(f"the tool {reach.tool!r} cannot move; give it a free joint")
         R = np.array(reach.place.R.matrix())
         self.arrays = ReachArrays(
-            port=in_tick.block.address, sample=in_tick.sample.address, send=in_tick.send.address,
-            proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
+            port=in_tick.block.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
             frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
             frame_turn=np.array(reach.place.R.wxyz, dtype=float), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3),
             clock=np.zeros(2, dtype=np.int64), absorbed=self.energy.absorbed,
             mode=MODES.index(reach.mode), passivity=PASSIVITIES.index(reach.passivity), tool_body=tool,
-            real_time=real_time, scale=reach.scale, weight=weight, stiffness=stiffness, stiffness_N_m=stiffness.min(),
-            given_damping=0.0 if reach.damping_Ns_m is None else reach.damping_Ns_m, stiffness_Nm_rad=turning,
-            body_force_N=reach.strength_N, grab_m=reach.grab_m, device_mass=reach.device_mass_kg,
+            real_time=real_time, scale=reach.scale, weight=weight, body_force_N=reach.strength_N,
+            rise_N_s=reach.rise_N_s, smooth_s=smooth_s, grab_m=reach.grab_m, device_mass=reach.device_mass_kg,
             damping=reach.device_damping_Ns_m, device_inertia=inertia, turn_damping=reach.device_damping_Nms,
-            dt=world.dt,
+            dt=world.dt, old_R=np.zeros((model.n_links, 9)), old_p=np.zeros((model.n_links, 3)),
         )  # fmt: skip
         self.tank = open_tank(world.dt)
-        self._block = Block(self.arrays, self.guard, self.energy, self.effects.table, self.tank)
+        self._block = Block(self.arrays, self.guard, self.energy, self.effects.table, self.tank, self.want)
         self.address: int = self._block.address
+
+    def connect(self) -> None:
+        """Compile or load the device's routines: from now on ticks may reach it."""
+        self.arrays.sample, self.arrays.send = self.in_tick.sample.address, self.in_tick.send.address
+
+    def learn_to_touch(self) -> None:
+        """Make its proxy, and compile or load what touches; until then it holds only what it is told to hold."""
+        from palpate.haptics.rendering.facade import Rendering
+        from palpate.haptics.touch_kernels import touch
+
+        world, reach, a = self.world, self.reach, self.arrays
+        passed = dict(reach.surfaces) | ({reach.tool: None} if reach.tool else {})
+        self.rendering = Rendering(
+            world.model, world.arrays.shapes.geometry, reach.surface, passed, reach.radius_m,
+            link_R=world.arrays.contacts.link_R, link_p=world.arrays.contacts.link_p, old_R=a.old_R, old_p=a.old_p,
+        )  # fmt: skip
+        a.proxy = self.rendering.address
+        a.touch = touch.address  # last: from now on it is called
 
     @property
     def weight(self) -> float:

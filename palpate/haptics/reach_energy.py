@@ -1,9 +1,11 @@
 """The energy of one device's port, tick by tick: observed, and kept honest as its Reach says.
 
-a  ReachArrays (reach_tables.py);  e  PortEnergy (passivity.py);  t  Tank (tank.py);  port  Port of the device, in whose
-frame everything here is
+a  ReachArrays (reach_tables.py);  x  Want;  e  PortEnergy (passivity.py);  t  Tank (tank.py);  port  Port of the
+device, in whose frame everything here is, but for what is done at the other end of a link
 """
 
+from palpate.conventions import WORLD
+from palpate.dynamics.jacobian import point_motion
 from palpate.haptics.passivity import bound, control, observe, observe_turn
 from palpate.haptics.reach_tables import (
     BOUNDING,
@@ -20,6 +22,7 @@ from palpate.spatial.quaternions import rotation_between
 from palpate.spatial.vectors import part4, put_part, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
+LIGHTEST_KG = 1e-3  # a held point that shows less is taken to have this much
 
 
 @kernel
@@ -51,6 +54,25 @@ def spend(a, t, port, force, moved, dt):
     mass = a.device_mass * weight / stretch
     sent = keep_passive(t, scale(weight, force), scale(stretch / dt, moved), mass, dt)
     return scale(1.0 / weight, sent)
+
+
+@kernel
+def count_work(m, w, a, t):
+    """What the force of the tick before did on the body that a hand across a link holds."""
+    if a.held != WORLD and a.account != 0:
+        _, _, point, _, _ = point_motion(m, w, a.held, a.at_body)
+        absorb(t, a.bodies_force, sub(point, a.point))
+
+
+@kernel
+def pay(a, x, t, force, velocity, mass, dt):
+    """The force on the body that a hand at the other end of a link holds, as far as its energy goes."""
+    if a.link_account != x.account:  # another hand: it brings its own
+        empty(t)
+        a.link_account = x.account
+    a.granted_J = grant(t)
+    receive(t, x.energy_J)
+    return keep_passive(t, force, velocity, max(mass, LIGHTEST_KG), dt)
 
 
 @kernel

@@ -36,7 +36,7 @@ from palpate.link.keys import PUBLIC_KEY, Key
 from palpate.link.siphash import siphash
 from palpate.model.model import Ints1
 
-MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 3
+MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 4
 HEAD, SESSION, SEQUENCE, TIME_NS, PAYLOAD = range(5)  # words of a packet
 ENVELOPE_WORDS = PAYLOAD + 1  # with the MAC
 LARGEST_WORDS = 184  # 1472 bytes: what Ethernet's 1500 leave for UDP over IPv4
@@ -88,12 +88,13 @@ FIELDS: dict[int, tuple[Field, ...]] = {
         Field("edit_mode", "i", (), "what a touch does to the plan, as in a frame"),
         Field("edit_stage", "i", (), "of the motion, as in a frame"),
         Field("holder", "i", (), "NOBODY_HOLDS, YOU_HOLD or ANOTHER_HOLDS"),
-        Field("hand_body", "i", (HANDS,), "body that each hand holds, 0: none"),
+        Field("hand_body", "i", (HANDS,), "body that each hand holds or presses on, 0: none"),
         Field("event_seen", "i", (), "number of the newest event of this hand"),
         Field("dropped", "i", (3,), "packets of anyone so far that were malformed, forged, replayed"),
         Field("parked", "i", (), "bit k: the k-th body that can be placed waits to be added"),
         Field("sim_time_s", "f", (), "simulated time [s]"),
         Field("hand_force", "f", (HANDS, 3), "force on the body from each hand, world [N]"),
+        Field("hand_point", "f", (HANDS, 3), "the point that it holds, or the ball that presses, world [m]"),
         Field("granted_J", "f", (), "energy that this side has granted to the other so far [J]"),
         Field("q", "f", ("nq",), "coordinates"),
         Field("v", "f", ("nv",), "velocities"),
@@ -151,6 +152,7 @@ class StateOffsets(NamedTuple):
     parked: int
     sim_time_s: int
     hand_force: int
+    hand_point: int
     granted_J: int
     q: int
 

@@ -1,8 +1,9 @@
 """What a browser may say, from JSON text to words of a ring.  A browser is not trusted: wrong messages give None.
 
-{"type": "hand", "hand": 0 | 1, "kind": "pull" | "press", "body": int, "at_body": [3], "target": [3],
- "stiffness": number, "damping": number, "normal": [3]}       holds a body there, or presses on it; hand, kind, damping
-                                                              and normal may be left out: 0, "pull", 1, none
+{"type": "hand", "hand": 0 | 1, "kind": "pull", "body": int, "at_body": [3], "target": [3], "stiffness": number,
+ "damping": number}                                           holds a body there; hand, kind and damping may be left
+                                                              out: 0, "pull", 1
+{"type": "hand", "kind": "press", "target": [3], "radius": number, ...}   presses with a ball on whatever is there
 {"type": "release", "hand": 0 | 1}                            lets go; without "hand", of everything
 {"type": "take"}                                              asks whoever holds the hands for them
 {"type": "give"}                                              gives the hands to whoever asked
@@ -13,7 +14,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import time
 from collections.abc import Collection, Mapping
@@ -31,9 +31,9 @@ IS_REQUEST = re.compile(r'\s*\{\s*"type"\s*:\s*"request"')  # only these may be 
 FARTHEST_M = 1000.0  # no scene is larger; keeps squares of what comes in far from overflow
 STIFFEST_N_M = 1e6  # beyond what any servo at 4 kHz holds; its own limit lies far below
 MOST_DAMPING = 10.0  # times critical
+LARGEST_BALL_M = 0.1  # that presses
 
 PROTOCOL = 2  # of hello and messages: a page that knows another one asks to be reloaded
-HAND_KINDS = {"pull": frame.PULL, "press": frame.PRESS}
 REQUESTS = (  # runtime/desk.py answers them
     "scene", "robot", "motion", "keep", "export", "add", "remove", "mark",
     "experiments", "run", "cancel", "report", "fetch",
@@ -116,26 +116,33 @@ def _is_hand(value: Any) -> bool:
 
 
 def _hand(said: dict[str, Any], touchable: Collection[int]) -> Message | None:
-    body, stiffness = said.get("body"), finite_number(said.get("stiffness"))
-    damping = finite_number(said.get("damping", 1.0))
-    at_body, target = _numbers(said.get("at_body"), 3), _numbers(said.get("target"), 3)
-    hand, kind = said.get("hand", 0), said.get("kind", "pull")
-    normal = _numbers(said.get("normal", [0, 0, 0]), 3)
-    if type(body) is not int or body not in touchable or not _is_hand(hand):
-        return None
-    if not isinstance(kind, str) or kind not in HAND_KINDS or at_body is None or target is None or normal is None:
+    hand, stiffness = said.get("hand", 0), finite_number(said.get("stiffness"))
+    damping, target = finite_number(said.get("damping", 1.0)), _numbers(said.get("target"), 3)
+    does = _pull(said, touchable) if said.get("kind", "pull") == "pull" else _press(said)
+    if not _is_hand(hand) or target is None or does is None:
         return None
     if stiffness is None or not 0.0 < stiffness <= STIFFEST_N_M:
         return None
     if damping is None or not 0.0 < damping <= MOST_DAMPING:
         return None
-    if kind == "press" and abs(math.hypot(*normal) - 1.0) > 1e-3:
-        return None
     words = HAND_LAYOUT.pack(
-        sent_ns=time.monotonic_ns(), hand=hand, body=body, hold=HAND_KINDS[kind], at_body=at_body, target=target,
-        stiffness_N_m=stiffness, damping=damping, normal=normal,
-    )  # fmt: skip
+        sent_ns=time.monotonic_ns(), hand=hand, target=target, stiffness_N_m=stiffness, damping=damping, **does
+    )
     return Message("hand", words, hand)
+
+
+def _pull(said: dict[str, Any], touchable: Collection[int]) -> dict[str, Any] | None:
+    body, at_body = said.get("body"), _numbers(said.get("at_body"), 3)
+    if type(body) is not int or body not in touchable or at_body is None:
+        return None
+    return {"hold": frame.PULL, "body": body, "at_body": at_body}
+
+
+def _press(said: dict[str, Any]) -> dict[str, Any] | None:
+    radius = finite_number(said.get("radius"))
+    if said["kind"] != "press" or radius is None or not 0.0 < radius <= LARGEST_BALL_M:
+        return None
+    return {"hold": frame.PRESS, "radius_m": radius}
 
 
 def _event(said: dict[str, Any], events: Mapping[str, Mapping[str, Any]]) -> Message | None:

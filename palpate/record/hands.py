@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from palpate.control.cells import cell_text, text_cell, write_row
-from palpate.frame import FOLLOW, FRICTION, GRAVITY, HAND, HANDS, MODE, PLACE, Layout
+from palpate.frame import FOLLOW, FRICTION, GRAVITY, HAND, HANDS, MODE, PLACE, PRESS, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
 from palpate.whole_files import written_whole
@@ -49,6 +49,9 @@ def hands_of(recording: Recording) -> Hands:
     by_time = {(int(m[MESSAGE.offset["hand"]]), int(m[MESSAGE.offset["sent_ns"]])): m for m in messages}
     names = [str(body["name"]) for body in recording.hello.get("bodies", ())]
     held = words[:, at["hand_body"] : at["hand_body"] + HANDS]
+    acts = held != 0
+    if "hand_kind" in at:  # older recordings have it not
+        acts |= words[:, at["hand_kind"] : at["hand_kind"] + HANDS] == PRESS
     age_s = np.ascontiguousarray(words[:, at["hand_age_s"] : at["hand_age_s"] + HANDS]).view(np.float64)
     sent_ns = words[:, at["wall_ns"], None] - np.rint(1e9 * age_s).astype(np.int64)
     rows: list[tuple[int, int, bool, str, np.ndarray]] = []
@@ -59,7 +62,7 @@ def hands_of(recording: Recording) -> Hands:
             paused = True
             continue
         for k in range(HANDS):
-            sample = int(sent_ns[i, k]) if held[i, k] else None
+            sample = int(sent_ns[i, k]) if acts[i, k] else None
             if sample is None and now[k] is not None:
                 rows.append((tick, k, False, "", np.zeros(MESSAGE.words, dtype=np.int64)))
             elif sample is not None and (sample != now[k] or paused):
@@ -68,7 +71,8 @@ def hands_of(recording: Recording) -> Hands:
                                       f"and there are {len(names)}")  # fmt: skip
                 if (message := by_time.get((k, sample))) is None:
                     raise RecordError(f"{recording.path} lacks what hand {k} sent at tick {tick}: it came too fast")
-                rows.append((tick, k, paused and now[k] is not None, names[int(held[i, k])], message))
+                body = names[int(held[i, k])] if held[i, k] else ""
+                rows.append((tick, k, paused and now[k] is not None, body, message))
             now[k] = sample
         paused, tick = False, tick + 1
     also = dict.fromkeys(ALSO[kind] for kind in recording.events[:, 0].tolist() if kind in ALSO)

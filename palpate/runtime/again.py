@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from palpate.conventions import WORLD
-from palpate.frame import HANDS
+from palpate.frame import HANDS, PRESS
+from palpate.haptics.devices.messages import STALE_NS
 from palpate.record.hands import Hands, read_hands
 from palpate.runtime.engine import Engine, running
-from palpate.runtime.tick import STALE_NS
 from palpate.runtime.world_session import SMOOTH_S
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run
@@ -31,6 +31,8 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
 
 def _play(scene: Scene, run: Run[Engine], hands: Hands, ticks: int) -> None:
     engine = run.simulation
+    if len(hands.message) and (hands.message[:, engine.hand_layout.offset["hold"]] == PRESS).any():
+        engine.learn_to_touch()
     head, words, offset = engine.head, engine.hand_layout.words, engine.hand_layout.offset
     body = [scene.model.body(name) if name else WORLD for name in hands.body]
     fresh = max(1, int(0.5e-9 * STALE_NS * engine.rate_hz))  # ticks after which a hand must be heard of again
@@ -41,7 +43,7 @@ def _play(scene: Scene, run: Run[Engine], hands: Hands, ticks: int) -> None:
             head.hand[k * words : (k + 1) * words] = hands.message[row]
             head.hand[k * words + offset["body"]] = body[row]
             if hands.anew[row]:
-                engine.servo.held[k] = WORLD
+                engine.page_hands[k].arrays.engage = 1
             row += 1
         for k in range(HANDS):
             head.hand[k * words + offset["sent_ns"]] = round(1e9 * scene.world.dt * head.tick)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from palpate.control.guide_tables import Guiding
 from palpate.control.modes import MODES
-from palpate.frame import HANDS, WORLD_FIELDS, Field
+from palpate.frame import HAND_WORDS, HANDS, WORLD_FIELDS, Field
+from palpate.haptics.devices.messages import SURFACE_N_M, Messages
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.haptics.tank import open_tank
+from palpate.haptics.reach import Reach, Reaching
+from palpate.haptics.reach_kernels import reach
+from palpate.haptics.rendering.surface import Surface
+from palpate.haptics.tank import Tank
 from palpate.jit import Block
-from palpate.model.model import Floats1
+from palpate.model.model import Floats1, Ints1
 from palpate.runtime.controllers import as_controller
 from palpate.runtime.describe import describe_world
 from palpate.runtime.guided import guide_part
 from palpate.runtime.start import Start
-from palpate.runtime.state import Offsets, Servo
+from palpate.runtime.state import LINKED_HAND, Offsets, Servo
 from palpate.runtime.taking import MOST_TIMES, take_world
 from palpate.runtime.tick import restart_world, tick_world
 from palpate.scenes.scene import Scene
@@ -30,10 +35,8 @@ from palpate.servo.simulation import Event, Simulation
 from palpate.world.build import placeable, pushed_links
 from palpate.world.modules import why_not_compiled
 
-if TYPE_CHECKING:  # rendering loads with the first device
-    from palpate.haptics.reach import Reaching
-
 MOST_CONTACTS = 128  # that a frame has room for
+SURFACE_NS_M = 20.0  # of a surface of SURFACE_N_M, so that what is pressed does not bounce
 
 
 class Engine(Simulation):
@@ -72,15 +75,15 @@ class Engine(Simulation):
         self.controllers = [as_controller(each) for each in scene.controllers]
         for each in self.controllers:
             self.fields, self.takes = self.fields + each.fields, self.takes + each.takes
-        self.tank = open_tank(world.dt)
-        self._tank = Block(self.tank)
         self._start = Block(Start(**world.snapshot().arrays))
-        self.servo = self._servo(smooth_s)
+        hand = np.zeros((HANDS, HAND_WORDS), dtype=np.int64)
+        self.page_hands = [self._reaching(words, smooth_s) for words in hand]
+        self.servo = self._servo()
         self.servo.parked[[self.model.body(name) for name in scene.spares]] = 1
         self.note_start()
         super().__init__(
             self.model.arrays, world.arrays.work, self.servo, *more, rate_hz=1.0 / world.dt, sizes=self._sizes(),
-            shared=shared, lateness_log=lateness_log,
+            hand=hand.reshape(-1), shared=shared, lateness_log=lateness_log,
         )  # fmt: skip
 
     def _sizes(self) -> dict[str, int]:
@@ -93,8 +96,32 @@ class Engine(Simulation):
         if self.beat.tick == 0:
             parts = [] if self.guiding is None else [guide_part(self.block)]
             self.servo.parts[:] = part_table(parts + [each.part(self) for each in self.controllers])
-            self.servo.reach = reach_address() if self.devices else 0
+            for each in (*self.page_hands, *self.devices):
+                each.connect()
+            for each in self.devices:
+                each.learn_to_touch()
+            self.servo.reach = reach.address
         return super().address
+
+    @property
+    def tank(self) -> Tank:
+        """The energy of a hand across a link."""
+        return self.page_hands[LINKED_HAND].tank
+
+    def _reaching(self, words: Ints1, smooth_s: float) -> Reaching:
+        """A hand that speaks in messages, as strong as the page's pointer; nothing of what it does is felt."""
+        surface = Surface(stiffness_N_m=SURFACE_N_M, damping_Ns_m=SURFACE_NS_M)
+        how = Reach(strength_N=self.device.force_limit_N, rise_N_s=self.device.force_rise_N_s, surface=surface)
+        unfelt = replace(self.device, force_limit_N=0.0)
+        return Reaching(self.world, unfelt, Messages(words).in_tick, how, real_time=False, smooth_s=smooth_s)
+
+    def learn_to_touch(self) -> None:
+        """So that hands can press.  It takes long the first time, and so a session does it when it runs already."""
+        for each in self.page_hands:
+            each.learn_to_touch()
+
+    def warm_later(self) -> None:
+        self.learn_to_touch()
 
     def hello(self) -> dict[str, Any]:
         return describe_world(self)
@@ -116,8 +143,8 @@ class Engine(Simulation):
             plan, at = self.guiding.plan, self.guiding.arrays
             start.q[at.q_at], start.v[at.v_at] = plan.q[0], plan.v[0]
 
-    def _servo(self, smooth_s: float) -> Servo:
-        zeros, arrays = np.zeros, self.world.arrays
+    def _servo(self) -> Servo:
+        arrays = self.world.arrays
         state = arrays.state
         start: Start = self._start.parts[0]
         links, around = placeable(self.model)
@@ -125,21 +152,16 @@ class Engine(Simulation):
         waiting = (links > 0) & (own[links] > 0) & (state.pushed[links] == 0)
         n_parts = len(self.controllers) + (self.guiding is not None)
         return Servo(
-            smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, force_limit_N=self.device.force_limit_N,
-            rise_N_s=self.device.force_rise_N_s, world=arrays.block.address, q=state.q, v=state.v, tau=state.tau,
-            q_hold=state.q_hold, mu_static=state.mu_static,
-            mu_sliding=state.mu_sliding, mu_own=np.hstack([state.mu_static, state.mu_sliding]),
-            guide=self.guiding.address if self.guiding else 0,
+            gravity_times=1.0, friction_times=1.0, world=arrays.block.address, q=state.q, v=state.v, tau=state.tau,
+            q_hold=state.q_hold, pushed=state.pushed, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
+            mu_own=np.hstack([state.mu_static, state.mu_sliding]), guide=self.guiding.address if self.guiding else 0,
             start=self._start.address, tau_start=start.tau, q_start=start.q, v_start=start.v,
-            pushed_start=start.pushed,
-            gravity=writable(self.model.arrays.gravity), gravity_own=self.model.arrays.gravity.copy(),
-            placeable=links, place_around=around, pushed_own=own, parked=waiting.astype(np.int64),
-            held=zeros(HANDS, dtype=np.int64), hand_at=zeros((HANDS, 3)), hand_point=zeros((HANDS, 3)),
-            hand_target=zeros((HANDS, 3)), hand_force=zeros((HANDS, 3)), hand_torque=zeros((HANDS, 3)),
-            hand_lever=zeros((HANDS, 3)), hand_velocity=zeros((HANDS, 3)), stored_J=zeros(HANDS), pushed=state.pushed,
+            pushed_start=start.pushed, gravity=writable(self.model.arrays.gravity),
+            gravity_own=self.model.arrays.gravity.copy(), placeable=links, place_around=around, pushed_own=own,
+            parked=waiting.astype(np.int64),
             **self._task(),
-            tank=self._tank.address, devices=np.array([each.address for each in self.devices], dtype=np.int64),
-            parts=zeros(n_parts * COLUMNS, dtype=np.int64),
+            devices=np.array([each.address for each in (*self.page_hands, *self.devices)], dtype=np.int64),
+            parts=np.zeros(n_parts * COLUMNS, dtype=np.int64),
         )  # fmt: skip
 
     def _task(self) -> dict[str, Any]:
@@ -175,10 +197,3 @@ def writable(array: Floats1) -> Floats1:
     view = array[:]
     array.setflags(write=False)
     return view
-
-
-def reach_address() -> int:
-    """Of the routine; compiles or loads it, and with it all of rendering."""
-    from palpate.haptics.reach_kernels import reach
-
-    return reach.address

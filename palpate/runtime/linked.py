@@ -99,6 +99,7 @@ class SimulatedLink:
             for device, reach in devices
         ]
         self.server = Engine(scene)
+        self.server.learn_to_touch()
         self.hand = Mirroring(mirrored, spec, PUBLIC_KEY, None, self.reaching, estimate, there, back, shared=False)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)
         for engine in (self.server, self.hand):

@@ -52,7 +52,7 @@ class Mirroring(Engine):
         **options: Any,
     ) -> None:
         for each in devices:
-            if np.ptp(each.arrays.stiffness) > 0.0 or any(each.arrays.given_damping):
+            if np.ptp(each.want.stiffness) > 0.0 or any(each.want.damping):
                 raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
         model, zeros = scene.model, np.zeros
         nq, nv = model.nq, model.nv
@@ -74,6 +74,9 @@ class Mirroring(Engine):
         super().__init__(
             replace(scene, plan=None, task=None, controllers=()), device, devices=devices, more=more, **options
         )
+
+    def warm_later(self) -> None:
+        """Nothing: what hands press on is at the other end."""
 
     def counts(self) -> dict[str, int]:
         """What became of packets at this end."""

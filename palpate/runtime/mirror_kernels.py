@@ -15,10 +15,10 @@ there, back  Queue: a bad network on purpose (link/impair.py), perfect unless as
 from __future__ import annotations
 
 from palpate.conventions import WORLD
-from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.workspace import Workspace
 from palpate.frame import COUNTERS, EVENT_AT, HAND_AT, HANDS, PRESS, PULL, PUSH, RUNNING
-from palpate.haptics.press import depth_of, touched_point
+from palpate.haptics.devices.messages import STALE_NS
+from palpate.haptics.devices.want import NOTHING
 from palpate.haptics.reach_tables import (
     CUT,
     FEELING,
@@ -27,6 +27,7 @@ from palpate.haptics.reach_tables import (
     RESTING,
     TANK,
     load_head,
+    load_reach,
 )  # fmt: skip
 from palpate.jit import Struct, block_loader, kernel
 from palpate.jit.atomics import monotonic_ns
@@ -56,10 +57,10 @@ from palpate.link.wire import (
 from palpate.model.model import Floats1, Ints1, ModelArrays
 from palpate.runtime.publish import publish
 from palpate.runtime.state import LINKED_HAND, Offsets, Servo
-from palpate.runtime.tick import STALE_NS, devices
+from palpate.runtime.tick import devices
 from palpate.servo.head import Head
 from palpate.spatial.quaternions import quaternion_product
-from palpate.spatial.vectors import add, part3, part4, put3, put_part, rotate
+from palpate.spatial.vectors import add, part3, part4, put_part
 from palpate.world.step import begin_step, free_motion
 
 GREET_EVERY = 100  # ticks, while the other end is silent
@@ -122,7 +123,7 @@ def begin_again(s, x, e, c):
         x.dropped += 1
         return
     if x.words[SESSION] != x.session_id:  # else the other end has kept its accounts of our energy and events
-        for k in range(s.devices.shape[0]):
+        for k in range(HANDS, s.devices.shape[0]):
             a = load_head(s.devices[k])[0]
             a.new_link, a.energy_J, a.granted_J = 1, 0.0, 0.0
         x.event_number = x.event_number > x.event_seen  # what nobody has seen yet is for it
@@ -167,12 +168,13 @@ def take_state(m, h, s, x, e, c, n, now):
     s.edit_mode, s.edit_stage = x.words[STATE_AT.edit_mode], x.words[STATE_AT.edit_stage]
     h.time = x.words_f[STATE_AT.sim_time_s]
     for k in range(HANDS):
-        s.held[k] = x.words[STATE_AT.hand_body + k]
-        for r in range(3):
-            s.hand_force[k, r] = x.words_f[STATE_AT.hand_force + 3 * k + r]
+        a = load_head(s.devices[k])[0]
+        a.held = x.words[STATE_AT.hand_body + k]
+        a.bodies_force = part3(x.words_f, STATE_AT.hand_force + 3 * k)
+        a.point = part3(x.words_f, STATE_AT.hand_point + 3 * k)
     for k in range(min(x.placeable.shape[0], 62)):
         s.parked[x.placeable[k]] = x.words[STATE_AT.parked] >> k & 1
-    for k in range(s.devices.shape[0]):
+    for k in range(HANDS, s.devices.shape[0]):
         load_head(s.devices[k])[0].energy_J = x.words_f[STATE_AT.granted_J]
     return True
 
@@ -240,7 +242,8 @@ def write_hands(h, x, now):
     acts = False
     for k in range(HANDS):
         at, to = k * HAND_WORDS, QUERY_AT.hands + k * HAND_WORDS
-        if h.hand[at + HAND_AT.body] > WORLD and now - h.hand[at + HAND_AT.sent_ns] <= STALE_NS:
+        does = h.hand[at + HAND_AT.body] > WORLD or h.hand[at + HAND_AT.hold] == PRESS
+        if does and now - h.hand[at + HAND_AT.sent_ns] <= STALE_NS:
             for i in range(HAND_WORDS):
                 x.query[to + i] = h.hand[at + i]
             x.query[to + HAND_AT.session] = 0
@@ -249,11 +252,11 @@ def write_hands(h, x, now):
 
 
 @kernel
-def write_device(x, a):
+def write_device(x, a, want):
     """What a device does to a body, as hand LINKED_HAND, if the page's is open; whether it does anything."""
     f, at = x.query_f, QUERY_AT.hands + LINKED_HAND * HAND_WORDS
     body = a.held if a.held != WORLD else a.touched
-    if body == WORLD or x.query[at + HAND_AT.body] != WORLD:
+    if body == WORLD or x.query[at + HAND_AT.body] != WORLD or x.query[at + HAND_AT.hold] == PRESS:
         return False
     x.query[at + HAND_AT.body] = body
     put_part(f, at + HAND_AT.at_body, a.at_body)
@@ -267,8 +270,8 @@ def write_device(x, a):
     put_part(f, at + HAND_AT.target, add(a.hip, a.offset))
     put_part(f, at + HAND_AT.velocity, a.hip_velocity)
     put_part(f, at + HAND_AT.orientation, quaternion_product(part4(a.turn, ORIENTATION), part4(a.turn, HELD_TURN)))
-    f[at + HAND_AT.stiffness_N_m] = a.stiffness_N_m
-    f[at + HAND_AT.stiffness_Nm_rad] = a.stiffness_Nm_rad
+    f[at + HAND_AT.stiffness_N_m] = want.stiffness[0]
+    f[at + HAND_AT.stiffness_Nm_rad] = want.stiffness_Nm_rad
     return True
 
 
@@ -287,8 +290,9 @@ def write_query(h, s, x, now):
     for i in range(x.query.shape[0]):
         x.query[i] = 0
     acts = write_hands(h, x, now)
-    if s.devices.shape[0] > 0:
-        acts = write_device(x, load_head(s.devices[0])[0]) or acts
+    if s.devices.shape[0] > HANDS:
+        a, _, _, _, _, want = load_reach(s.devices[HANDS])
+        acts = write_device(x, a, want) or acts
     x.query[QUERY_AT.wants] = HOLD if acts and x.may_hold else WATCH
     x.query[QUERY_AT.state_seen], x.query[QUERY_AT.state_time_ns] = x.seen, x.seen_time_ns
     write_event(x)
@@ -310,22 +314,16 @@ def write_hello(x, now):
 
 
 @kernel
-def show_hands(m, w, s, x):
-    """Where the hands that hold something are, and the points they hold, as far as this side knows: for the frame."""
+def show_hands(s, x, now):
+    """What the hands do, where they are and when they said so, as this side knows it: for the frame."""
     for k in range(HANDS):
-        at = QUERY_AT.hands + k * HAND_WORDS
-        body = x.query[at + HAND_AT.body]
-        if not WORLD < body < m.body_link.shape[0] or body != s.held[k]:
-            continue
-        _, _, point, _, _ = point_motion(m, w, body, part3(x.query_f, at + HAND_AT.at_body))
-        target = point if x.query[at + HAND_AT.hold] == PUSH else part3(x.query_f, at + HAND_AT.target)
-        if x.query[at + HAND_AT.hold] == PRESS:
-            R, _ = body_frame(m, w, body)
-            normal = rotate(R, part3(x.query_f, at + HAND_AT.normal))
-            depth = depth_of(normal, point, target)
-            point = touched_point(normal, target, depth) if depth > 0.0 else point
-        put3(s.hand_point, k, point)
-        put3(s.hand_target, k, target)
+        a, at = load_head(s.devices[k])[0], QUERY_AT.hands + k * HAND_WORDS
+        hold = x.query[at + HAND_AT.hold]
+        acts = hold == PRESS or (a.held != WORLD and a.held == x.query[at + HAND_AT.body])
+        a.does = hold + 1 if acts else NOTHING  # in the order of devices/want.py
+        a.age_s = 1e-9 * (now - x.query[at + HAND_AT.sent_ns])
+        if acts:
+            a.target = a.point if hold == PUSH else part3(x.query_f, at + HAND_AT.target)
 
 
 @kernel
@@ -339,10 +337,10 @@ def show_mirror(h, o, m, w, s, x, e, new, now):
     estimate(m, e, 1e-9 * now, s.q, s.v)
     begin_step(s.world)
     free_motion(s.world)  # for the masses that bodies show to a hand
-    for k in range(s.devices.shape[0]):
+    for k in range(HANDS, s.devices.shape[0]):
         if was_silent and not silent:
             load_head(s.devices[k])[0].engage = 1
-    show_hands(m, w, s, x)
+    show_hands(s, x, now)
     known = e.noted > 0  # before the first state nothing is where it seems to be
     h.now_ns = now
     devices(h, s, CUT if silent else FEELING if known and h.state == RUNNING else RESTING)

@@ -8,11 +8,12 @@ from palpate.contact.mode import mode_of
 from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
-from palpate.frame import HAND_AT, HAND_WORDS, HANDS, UNKNOWN
+from palpate.frame import HANDS, UNKNOWN
 from palpate.haptics.devices.port import load_port
-from palpate.haptics.reach_tables import load_shown
-from palpate.haptics.tank import load_tank
+from palpate.haptics.devices.want import NOTHING
+from palpate.haptics.reach_tables import COUPLING, SURFACES, load_head, load_shown
 from palpate.jit import kernel
+from palpate.runtime.state import LINKED_HAND
 from palpate.servo.head import begin_frame, end_frame, put_pose, put_words
 from palpate.servo.parts import PUBLISH, call_parts
 from palpate.spatial.quaternions import matrix_quaternion
@@ -27,7 +28,6 @@ def publish(h, o, m, w, s):
     """The state at the beginning of this tick, with the forces of this tick, as a frame."""
     at = begin_frame(h)
     words, floats = h.frames, h.frames_f
-    put_words(words, at + o.hand_body, s.held)
     floats[at + o.gravity] = s.gravity_times
     floats[at + o.friction] = s.friction_times
     r = load_world(s.world)[4]
@@ -38,27 +38,21 @@ def publish(h, o, m, w, s):
     put_words(floats, at + o.tau, s.tau)
     put_words(floats, at + o.plan_q, s.q_hold)
     words[at + o.edit_mode], words[at + o.edit_stage] = s.edit_mode, s.edit_stage
+    work_J = 0.0
     for k in range(HANDS):
-        put_part(floats, at + o.hand_point + 3 * k, get3(s.hand_point, k))
-        put_part(floats, at + o.hand_target + 3 * k, get3(s.hand_target, k))
-        put_part(floats, at + o.hand_force + 3 * k, get3(s.hand_force, k))
-        put_part(floats, at + o.hand_torque + 3 * k, get3(s.hand_torque, k))
-        message, held = k * HAND_WORDS, s.held[k] != WORLD
-        words[at + o.hand_kind + k] = h.hand[message + HAND_AT.hold] if held else 0
-        floats[at + o.hand_age_s + k] = 1e-9 * (h.now_ns - h.hand[message + HAND_AT.sent_ns]) if held else 0.0
+        work_J += put_hand(h, o, s, k, at)
     put_contacts(h, o, s, at)
     put_words(words, at + o.parked, s.parked)
     words[at + o.task_trial], words[at + o.task_state] = s.task_trial, s.task_state
     words[at + o.task_collisions] = s.task_collisions
     floats[at + o.task_time_s], floats[at + o.task_path_m] = s.task_time_s, s.task_path_m
     floats[at + o.task_peak_N], floats[at + o.task_distance_m] = s.task_peak_N, s.task_distance_m
-    floats[at + o.granted_J] = load_tank(s.tank)[0].granted
-    for k in range(s.devices.shape[0]):
+    for k in range(s.devices.shape[0] - HANDS):
         put_device(h, o, s, k, at)
     kinetic, potential = energy(m, s.v, w)
     floats[at + o.energy] = kinetic
     floats[at + o.energy + 1] = potential - parked_energy(m, w, s)
-    floats[at + o.energy + 2] = s.work_J
+    floats[at + o.energy + 2] = work_J
     for body in range(m.body_link.shape[0]):
         R, p = body_frame(m, w, body)
         position = add(get3(w.origin, m.root[m.body_link[body]]), p)
@@ -100,10 +94,27 @@ def put_contacts(h, o, s, at):
 
 
 @kernel
+def put_hand(h, o, s, k, at):
+    """What a hand did in this tick; its work on bodies so far [J]."""
+    a, words, floats = load_head(s.devices[k])[0], h.frames, h.frames_f
+    acts = a.does != NOTHING
+    words[at + o.hand_body + k] = a.held if a.held != WORLD else a.touched
+    words[at + o.hand_kind + k] = a.does - 1 if acts else 0  # PULL, PUSH, PRESS: in the order of devices/want.py
+    floats[at + o.hand_age_s + k] = a.age_s if acts else 0.0
+    put_part(floats, at + o.hand_point + 3 * k, a.point if acts else ZERO)
+    put_part(floats, at + o.hand_target + 3 * k, a.target if acts else ZERO)
+    put_part(floats, at + o.hand_force + 3 * k, a.bodies_force)
+    put_part(floats, at + o.hand_torque + 3 * k, a.bodies_torque)
+    if k == LINKED_HAND:
+        floats[at + o.granted_J] = a.granted_J
+    return -a.absorbed[COUPLING] - a.absorbed[SURFACES]
+
+
+@kernel
 def put_device(h, o, s, k, at):
     """What a device did in this tick."""
     words, floats = h.frames, h.frames_f
-    a, g = load_shown(s.devices[k])
+    a, g = load_shown(s.devices[HANDS + k])
     words[at + o.device_held + k] = a.held
     words[at + o.device_state + k] = g.state
     words[at + o.device_buttons + k] = load_port(a.port)[0].buttons

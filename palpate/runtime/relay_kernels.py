@@ -247,6 +247,7 @@ def write_state(r, peers, o, row, holder, now):
         x[STATE_AT.hand_body + k] = r.frame[o.hand_body + k]
     for i in range(3 * HANDS):
         f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
+        f[STATE_AT.hand_point + i] = r.frame_f[o.hand_point + i]
     f[STATE_AT.sim_time_s] = r.frame_f[BASE_AT.time_s]
     held = r.frame[o.hand_body] != 0 and r.frame[BASE_AT.wall_ns] > r.account_ns  # before, its tank was another's
     if held and holder == row and r.account_of == peers.session[row]:

@@ -63,6 +63,7 @@ class Serving(WorldSession):
         return self
 
     def _start(self) -> None:
+        self.engine.learn_to_touch()  # whoever comes may press
         super()._start()
         self.relaying.start()
 

@@ -7,7 +7,6 @@ import math
 
 from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame
-from palpate.frame import HANDS
 from palpate.haptics.reach_tables import load_head
 from palpate.jit import kernel
 from palpate.scenes.task import REACHED, RUNNING, WAITING
@@ -44,9 +43,6 @@ def hits_obstacle(s):
 def strongest(s):
     """The largest force of a hand or device on what it touches [N]."""
     most = 0.0
-    for k in range(HANDS):
-        f = get3(s.hand_force, k)
-        most = max(most, math.sqrt(dot(f, f)))
     for k in range(s.devices.shape[0]):
         f = load_head(s.devices[k])[0].bodies_force
         most = max(most, math.sqrt(dot(f, f)))

@@ -184,6 +184,8 @@ class Session:
         self._scheduled.wait()
         while self.simulation.frames.head == 0 and self._servo.is_alive():  # so that frame() has something to show
             time.sleep(0.001)
+        if options.page:
+            threading.Thread(target=self.simulation.warm_later, name="later", daemon=True).start()
         if options.playing:
             self.play()
 

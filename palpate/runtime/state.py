@@ -12,6 +12,7 @@ from palpate.model.model import Floats1, Floats2, Ints1, ModelArrays
 from palpate.servo.head import Head
 
 LINKED_HAND = 0  # the hand of a device across a link, which energy may limit
+SURFACE_NS_M = 20.0  # of a surface of SURFACE_N_M, so that what is pressed does not bounce
 
 
 class Servo(Struct):
@@ -21,18 +22,10 @@ class Servo(Struct):
     world: int  # the World's own
     guide: int  # what the planned joints follow (control/guide_tables.py), 0: nothing is planned
     start: int  # the Start, where a reset goes (start.py)
-    tank: int  # the energy of a hand across a link (haptics/tank.py)
-    reach: int  # the routine that a device's tick is
-    # of the hand across a link
-    linked: int  # session of the hand across a link, and
-    spending: int  # whether it spends energy
+    reach: int  # the routine that a hand's or a device's tick is
     # settings
     gravity_times: float  # the scene's own
     friction_times: float
-    smooth_s: float  # time constant of a page's hand
-    force_limit_N: float  # of the page's pointer, and
-    rise_N_s: float
-    work_J: float  # of the hands so far
     touching: int  # whether a hand or a device touches or holds a body in this tick, and
     push_N: float  # the sum of their forces on bodies
     edit_mode: int  # of the guide (control/modes.py), for frames, and
@@ -71,17 +64,8 @@ class Servo(Struct):
     place_around: Floats2  # (B, 14) what gives its coordinates
     pushed_own: Ints1  # (L,) `pushed` of what is not parked
     parked: Ints1  # (B,) 1: the body waits to be added
-    held: Ints1  # (HANDS,) body that each hand holds
-    hand_at: Floats2  # (HANDS, 3) at which point, in body axes
-    hand_point: Floats2  # (HANDS, 3) world
-    hand_target: Floats2  # (HANDS, 3) world, smoothed
-    hand_force: Floats2  # (HANDS, 3) on the body
-    hand_torque: Floats2  # (HANDS, 3)
-    hand_lever: Floats2  # (HANDS, 3) PRESS: from the body's origin to where the tip meets it, world, and
-    hand_velocity: Floats2  # (HANDS, 3) how that point moves
-    stored_J: Floats1  # (HANDS,) PRESS: what the tip's spring has (haptics/press.py)
     task_obstacle: Ints1  # (n_bodies,) 1: one of the task's obstacles
-    devices: Ints1  # (n_devices,) the blocks that `reach` is called with
+    devices: Ints1  # (HANDS + n_devices,) the blocks that `reach` is called with: first those of the hands
     parts: Ints1  # servo/parts.py: controllers
 
 

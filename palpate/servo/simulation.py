@@ -67,11 +67,12 @@ class Simulation:
 
     def __init__(
         self, *parts: Any, rate_hz: float, sizes: dict[str, int] | None = None, shared: bool = True,
-        lateness_log: int = 0,
+        lateness_log: int = 0, hand: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         """
         shared        other processes will read frames and write hands and events
         lateness_log  of how many periods the lateness is kept
+        hand          where the newest message of each hand lies (HANDS * HAND_WORDS,); made unless given
         """
         if not SLOWEST_HZ <= rate_hz <= FASTEST_HZ:
             raise ValueError(f"the tick rate must be {SLOWEST_HZ:g} .. {FASTEST_HZ:g} Hz, not {rate_hz:g}")
@@ -83,13 +84,14 @@ class Simulation:
         self.frames = Ring.create(round(FRAME_SECONDS * rate_hz), self.layout.words, shared)
         self.hands = Ring.create(HAND_SLOTS, HAND_WORDS, shared)
         self.events = Ring.create(EVENT_SLOTS, EVENT_WORDS, shared)
-        self.head, self.beat = self._head(), self._beat(lateness_log)
+        words = np.zeros(HANDS * HAND_WORDS, dtype=np.int64) if hand is None else hand
+        self.head, self.beat = self._head(words), self._beat(lateness_log)
         self.places = self.at(*(self.layout.offset[name] for name in self.at._fields))
         self.block = Block(self.head, self.places, *parts)
         self._beating = Block(self.beat, self.head)
 
-    def _head(self) -> Head:
-        hand, event = np.zeros(HANDS * HAND_WORDS, dtype=np.int64), np.zeros(EVENT_WORDS, dtype=np.int64)
+    def _head(self, hand: np.ndarray) -> Head:
+        event = np.zeros(EVENT_WORDS, dtype=np.int64)
         return Head(
             dt=1.0 / self.rate_hz, speed=1.0, counters=np.zeros(len(COUNTERS), dtype=np.int64),
             lateness=np.zeros(len(LATENESS_EDGES_US) + 1, dtype=np.int64), hand=hand, hand_f=hand.view(np.float64),
@@ -120,6 +122,9 @@ class Simulation:
         """Compile, or load from the cache, all that runs in real time."""
         warm(servo_loop)
         self.address  # noqa: B018
+
+    def warm_later(self) -> None:
+        """Compile what nothing needs at once; done while it runs, in a thread of its own."""
 
     def restart(self) -> None:
         """Back to the start, paused or running as it was."""

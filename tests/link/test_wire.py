@@ -52,11 +52,12 @@ PAYLOADS = {
          "hands": [list(range(1, HAND_WORDS + 1)), list(range(-HAND_WORDS, 0))], "event_value": 0.5},
     ),
     STATE: (
-        "<16q13d",
+        "<16q19d",
         {"query_seen": 98, "query_time_ns": 987654321, "waited_ns": 1500, "age_ns": 700000, "tick": 60000, "state": 1,
          "edit_mode": 2, "edit_stage": 1, "holder": 2, "hand_body": [3, 7], "event_seen": 4,
          "dropped": [1, 2, 3], "parked": 9, "sim_time_s": 60.0,
-         "hand_force": [[1.0, 2.0, -3.0], [4.0, 5.0, 6.0]], "granted_J": 0.125, "q": [0.1, 0.2, 0.3],
+         "hand_force": [[1.0, 2.0, -3.0], [4.0, 5.0, 6.0]],
+         "hand_point": [[0.5, -0.25, 8.0], [16.0, 0.0, -1.0]], "granted_J": 0.125, "q": [0.1, 0.2, 0.3],
          "v": [-1.0, float("inf")]},
     ),
     BYE: ("<q", {"reason": 1}),
@@ -64,43 +65,44 @@ PAYLOADS = {
 # Written by struct and by the hash of test_siphash.py (by_struct below), a word a group.
 GOLDEN = {
     HELLO: """
-        504c505403000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0000000000000000
+        504c505404000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000
-        0000000000000000 9727f9df6446592a
+        0000000000000000 ddd878ffb40ba193
     """,
     WELCOME: """
-        504c505403000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
+        504c505404000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
         0200000000000000 0400000000000000 0000000000000040 7468652061726d20 e2809320c39f0000 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000408f40
-        0000000000002140 aa384f693ed84d09
+        0000000000002140 0ebafc2e9e04505e
     """,
     QUERY: """
-        504c505403000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
+        504c505404000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
         6300000000000000 15cd5b0700000000 0400000000000000 0600000000000000 0100000000000000 0200000000000000
         0300000000000000 0400000000000000 0500000000000000 0600000000000000 0700000000000000 0800000000000000
         0900000000000000 0a00000000000000 0b00000000000000 0c00000000000000 0d00000000000000 0e00000000000000
         0f00000000000000 1000000000000000 1100000000000000 1200000000000000 1300000000000000 1400000000000000
         1500000000000000 1600000000000000 1700000000000000 1800000000000000 1900000000000000 1a00000000000000
         1b00000000000000 1c00000000000000 1d00000000000000 1e00000000000000 1f00000000000000 2000000000000000
-        2100000000000000 2200000000000000 2300000000000000 ddffffffffffffff deffffffffffffff dfffffffffffffff
-        e0ffffffffffffff e1ffffffffffffff e2ffffffffffffff e3ffffffffffffff e4ffffffffffffff e5ffffffffffffff
-        e6ffffffffffffff e7ffffffffffffff e8ffffffffffffff e9ffffffffffffff eaffffffffffffff ebffffffffffffff
-        ecffffffffffffff edffffffffffffff eeffffffffffffff efffffffffffffff f0ffffffffffffff f1ffffffffffffff
-        f2ffffffffffffff f3ffffffffffffff f4ffffffffffffff f5ffffffffffffff f6ffffffffffffff f7ffffffffffffff
-        f8ffffffffffffff f9ffffffffffffff faffffffffffffff fbffffffffffffff fcffffffffffffff fdffffffffffffff
-        feffffffffffffff ffffffffffffffff 000000000000e03f f94e44cb425cd458
+        2100000000000000 2200000000000000 2300000000000000 2400000000000000 dcffffffffffffff ddffffffffffffff
+        deffffffffffffff dfffffffffffffff e0ffffffffffffff e1ffffffffffffff e2ffffffffffffff e3ffffffffffffff
+        e4ffffffffffffff e5ffffffffffffff e6ffffffffffffff e7ffffffffffffff e8ffffffffffffff e9ffffffffffffff
+        eaffffffffffffff ebffffffffffffff ecffffffffffffff edffffffffffffff eeffffffffffffff efffffffffffffff
+        f0ffffffffffffff f1ffffffffffffff f2ffffffffffffff f3ffffffffffffff f4ffffffffffffff f5ffffffffffffff
+        f6ffffffffffffff f7ffffffffffffff f8ffffffffffffff f9ffffffffffffff faffffffffffffff fbffffffffffffff
+        fcffffffffffffff fdffffffffffffff feffffffffffffff ffffffffffffffff 000000000000e03f 3a5622a68efe456e
     """,
     STATE: """
-        504c505403000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
+        504c505404000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
         dc05000000000000 60ae0a0000000000 60ea000000000000 0100000000000000 0200000000000000 0100000000000000
         0200000000000000 0300000000000000 0700000000000000 0400000000000000 0100000000000000 0200000000000000
         0300000000000000 0900000000000000 0000000000004e40 000000000000f03f 0000000000000040 00000000000008c0
-        0000000000001040 0000000000001440 0000000000001840 000000000000c03f 9a9999999999b93f 9a9999999999c93f
-        333333333333d33f 000000000000f0bf 000000000000f07f 1fba0a0128150054
+        0000000000001040 0000000000001440 0000000000001840 000000000000e03f 000000000000d0bf 0000000000002040
+        0000000000003040 0000000000000000 000000000000f0bf 000000000000c03f 9a9999999999b93f 9a9999999999c93f
+        333333333333d33f 000000000000f0bf 000000000000f07f 77d850b7dcc46aae
     """,
     BYE: """
-        504c505403000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 33e64877071bba55
+        504c505404000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 ebbb5e31073519d0
     """,
 }  # fmt: skip
 
@@ -112,7 +114,7 @@ def by_struct(kind: int) -> bytes:
     for value in fields.values():
         rows = value if isinstance(value, list) else [value.encode() if isinstance(value, str) else value]
         numbers += [x for row in rows for x in (row if isinstance(row, list) else [row])]
-    head = struct.pack("<4sHHqqq", b"PLPT", 3, kind, *ENVELOPE.values())
+    head = struct.pack("<4sHHqqq", b"PLPT", 4, kind, *ENVELOPE.values())
     body = head + struct.pack(layout, *numbers)
     return body + siphash_by_bytes(body, KEY)
 
@@ -253,7 +255,7 @@ def test_a_packet_of_another_version_or_protocol_is_malformed():
 
 def test_types_that_do_not_exist_are_malformed():
     for kind in (0, 6, 7, 0x7FFF, 0x8000, 0xFFFF):
-        body = struct.pack("<4sHHqqqq", b"PLPT", 3, kind, 0, 0, 0, 0)
+        body = struct.pack("<4sHHqqqq", b"PLPT", 4, kind, 0, 0, 0, 0)
         assert opened(body + siphash_by_bytes(body, KEY)) == MALFORMED
 
 

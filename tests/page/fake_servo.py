@@ -125,7 +125,7 @@ class FakeServo(Rings):
             k, name = hand["hand"], self.model.body_names[hand["body"]]
             X = pp.forward_kinematics(self.model, q)[hand["body"]]
             point = X[:3, :3] @ hand["at_body"] + X[:3, 3]
-            force = self.force(hand, point, X[:3, :3])
+            force = self.force(hand, point)
             torque += pp.jacobian(self.model, q, name, hand["at_body"])[3:].T @ force
             held[k], fields["hand_point"][k], fields["hand_target"][k] = hand["body"], point, hand["target"]
             kind[k], fields["hand_force"][k] = hand["hold"], force
@@ -141,12 +141,9 @@ class FakeServo(Rings):
             time_s=self.time_s, tick_us=21.0, lateness=lateness, q=q, plan_q=plan, pose=poses, hand_body=held,
             hand_kind=kind, speed=self.speed, gravity=1.0, friction=1.0, **fields))  # fmt: skip
 
-    def force(self, hand: dict[str, Any], point: np.ndarray, R: np.ndarray) -> np.ndarray:
-        """On the body (3,) [N]: of a spring, or of a tip that presses against the surface."""
+    def force(self, hand: dict[str, Any], point: np.ndarray) -> np.ndarray:
+        """On the body (3,) [N], of a spring."""
         force = hand["stiffness_N_m"] * (hand["target"] - point)
-        if hand["hold"] == frame.PRESS:
-            normal = R @ hand["normal"]
-            force = min(0.0, float(normal @ force)) * normal
         return force * min(1.0, FORCE_LIMIT_N / max(1e-9, float(np.linalg.norm(force))))
 
     def start(self) -> "FakeServo":

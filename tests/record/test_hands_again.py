@@ -36,6 +36,7 @@ class Live:
 
     def __init__(self, scene, path):
         self.engine = Engine(scene, smooth_s=SMOOTH_S)
+        self.engine.learn_to_touch()
         self.engine.restart()
         self.writer = FrameWriter(path, hello_of(self.engine))
         followers = [Follower(ring, 1) for ring in (self.engine.frames, self.engine.hands, self.engine.events)]
@@ -69,7 +70,7 @@ class Live:
 
 
 def touched(path, scene, pause=False, **more):
-    """Two hands at irregular times: one pulls the tool about, the other presses on the forearm and lets go."""
+    """Two hands at irregular times: one pulls the tool about, the other presses on it and lets go."""
     rng = np.random.default_rng(4)
     with Live(scene, path) as live:
         live.wait(1)  # the loop may have to be loaded first
@@ -77,8 +78,7 @@ def touched(path, scene, pause=False, **more):
         for n in range(40):
             live.hand(0, "tool", hold=PULL, target=(0.5 + 0.004 * n, 0.25, 0.1), damping=0.7 if n > 20 else 0.0)
             if 10 <= n < 25:
-                live.hand(1, "link3", hold=PRESS, at_body=(0.0, 0.0, 0.1), normal=(0.0, 1.0, 0.0),
-                          target=(0.3, 0.1 - 0.002 * n, 0.2))  # fmt: skip
+                live.hand(1, hold=PRESS, radius_m=0.01, target=(0.5, 0.25 - 0.002 * n, 0.1))
             elif n == 25:
                 live.hand(1)
             if pause and n == 30:

@@ -32,7 +32,7 @@ def boxes() -> Scene:
 
 def script(scene: Scene, seed: int) -> np.ndarray:
     """(TICKS, HANDS, words) what each hand says: presses, pulls and pushes of any stiffness, damping, direction, on
-    two bodies, let go and begun again; nothing before BEGIN."""
+    two bodies, let go and begun again; nothing before BEGIN.  A press comes from outside, along `normal`."""
     rng, layout, model = np.random.default_rng(seed), frame.Layout(frame.HAND), scene.model
     bodies = [row for row in range(1, model.n_bodies) if model.arrays.body_link[row] != 0]
     poses = pp.forward_kinematics(model, scene.world.q)
@@ -44,11 +44,12 @@ def script(scene: Scene, seed: int) -> np.ndarray:
             normal, at_body = rng.normal(size=3), rng.uniform(-0.05, 0.05, 3)
             normal /= np.linalg.norm(normal)
             surface = poses[body] @ np.array([*at_body, 1.0])
+            radius = float(rng.choice([0.0, 0.004]))
             deepest, hold = rng.uniform(0.0, 0.03), int(rng.choice([frame.PULL, frame.PUSH, frame.PRESS, frame.PRESS]))
             for k in range(at, min(at + ticks, TICKS)):
                 way = deepest * np.sin(np.pi * (k - at) / ticks) - 0.002  # in, and out again
                 words[k, hand] = layout.pack(
-                    hand=hand, body=body, hold=hold, at_body=at_body, normal=normal, damping=rng.uniform(0.2, 3.0),
+                    hand=hand, body=body, hold=hold, at_body=at_body, radius_m=radius, damping=rng.uniform(0.2, 3.0),
                     target=surface[:3] - way * (poses[body][:3, :3] @ normal), stiffness_N_m=rng.uniform(100, 3000),
                     force=5.0 * normal, orientation=(1, 0, 0, 0), stiffness_Nm_rad=float(rng.choice([0.0, 5.0])),
                     velocity=rng.normal(size=3),
@@ -67,6 +68,7 @@ def say(engine: Engine, said: np.ndarray, tick: int) -> None:
 def here(scene: Scene, words: np.ndarray) -> dict[str, np.ndarray]:
     """Every tick of the scene under these hands, on this side of any link."""
     engine = Engine(scene)
+    engine.learn_to_touch()
     engine.restart()
     follower, nobody = Follower(engine.frames), np.zeros((0, words.shape[2]), dtype=np.int64)
     frames = []
@@ -99,13 +101,12 @@ def test_the_same_hands_do_the_same_here_and_across_a_link(make, delay, seed):
 
 def test_a_tip_across_a_link_never_pulls():
     """It presses a light box, and goes away faster than the box can follow."""
-    body, layout = boxes().model.body("a"), frame.Layout(frame.HAND)
+    layout = frame.Layout(frame.HAND)
     words = np.zeros((TICKS, frame.HANDS, layout.words), dtype=np.int64)
     for k in range(BEGIN, TICKS):
         way = 0.01 if k < 300 else 0.01 - 0.5 * (k - 300) * DT
         words[k, 0] = layout.pack(
-            body=body, hold=frame.PRESS, at_body=(0, 0, 0.03), normal=(0, 0, 1),
-            target=(0, 0, 0.33 - way), stiffness_N_m=800.0, damping=1.0,
+            hold=frame.PRESS, radius_m=0.005, target=(0, 0, 0.335 - way), stiffness_N_m=800.0, damping=1.0
         )  # fmt: skip
     link = across(boxes, words, 0.005)
     force = link.history("hand_force")[:, 0, 2]

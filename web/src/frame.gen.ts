@@ -83,7 +83,7 @@ export interface Frame {
   tick_us: number;
   /** of the simulation, times real time */
   speed: number;
-  /** body that each hand holds, 0: none */
+  /** body that each hand holds or presses on, 0: none */
   hand_body?: number[];
   /** what each hand does: PULL, PUSH or PRESS */
   hand_kind?: number[];
@@ -127,7 +127,7 @@ export interface Frame {
   plan_q?: Float64Array;
   /** position [m] and quaternion (w, x, y, z) of each body in the world */
   pose?: Float64Array;
-  /** the held point, world [m] */
+  /** the held point, or the ball that presses, world [m] */
   hand_point?: Float64Array;
   /** where the hand is, world [m] */
   hand_target?: Float64Array;

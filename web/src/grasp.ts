@@ -7,8 +7,8 @@ import type { ClientMessage, HandMessage, Vector3 } from "./protocol";
 import type { Grip, Grips, HandKind } from "./scene/hands";
 import type { Store } from "./state";
 
-const REACH = 0.25; // how deep a tip can be in a surface, and how far off, in radii of the scene
-const BEND = 0.3; // cosine of the angle about which a normal may turn from one look to the next: not around an edge
+const BALL = 0.005; // radius of the ball that presses, in radii of the scene
+const LARGEST_BALL = 0.1; // [m], as the servo has it
 
 export type HandNumber = 0 | 1;
 
@@ -19,13 +19,10 @@ export interface Found {
   normal: THREE.Vector3;
 }
 
-/** What hands need of a scene: between the world and the axes of a body, and the surface of a body along a line. */
+/** What hands need of a scene. */
 export interface Scene {
   readonly scale: number; // radius [m]
-  toBody(body: number, point: THREE.Vector3): THREE.Vector3;
-  turnToBody(body: number, direction: THREE.Vector3): THREE.Vector3;
-  turnToWorld(body: number, direction: THREE.Vector3): THREE.Vector3;
-  surface(body: number, from: THREE.Vector3, way: THREE.Vector3, reach: number): Found | null;
+  toBody(body: number, point: THREE.Vector3): THREE.Vector3; // from the world to its axes
 }
 
 export class Grasps {
@@ -45,28 +42,11 @@ export class Grasps {
     const free = ([0, 1] as const).find((hand) => !this.grips[hand] && (wanted === undefined || wanted === hand));
     if (free === undefined) return null;
     const { body, point, normal } = found;
-    const atBody = this.scene.toBody(body, point);
-    this.grips[free] = { kind, body, atBody, normal: this.scene.turnToBody(body, normal), target: point.clone() };
+    const radius = Math.min(BALL * this.scene.scale, LARGEST_BALL);
+    this.grips[free] = { kind, body, atBody: this.scene.toBody(body, point), normal: normal.clone(), radius, target: point.clone() };
     this.tell(free);
     this.note();
     return free;
-  }
-
-  /**
-   * A tip that presses slides: the surface under it is looked for again, along the normal it has. False if there is none
-   * any more, for the tip has slipped off, or the body has gone elsewhere.
-   */
-  slide(hand: HandNumber): boolean {
-    const grip = this.grips[hand];
-    if (grip?.kind !== "press") return true;
-    const normal = this.scene.turnToWorld(grip.body, grip.normal);
-    const reach = REACH * this.scene.scale;
-    const from = grip.target.clone().addScaledVector(normal, reach);
-    const found = this.scene.surface(grip.body, from, normal.clone().negate(), 2 * reach);
-    if (!found || found.normal.dot(normal) < BEND) return false;
-    grip.atBody.copy(this.scene.toBody(grip.body, found.point));
-    grip.normal.copy(this.scene.turnToBody(grip.body, found.normal));
-    return true;
   }
 
   /** Moves a hand, world. */
@@ -96,17 +76,13 @@ export class Grasps {
   }
 }
 
-/** A grip as the servo takes it. */
+/** A grip as the servo takes it: a ball that presses begins outside, where it was put on the surface. */
 export function message(hand: HandNumber, grip: Grip, stiffness: number, damping: number | null): HandMessage {
-  return {
-    type: "hand",
-    hand,
-    kind: grip.kind,
-    body: grip.body,
-    at_body: grip.atBody.toArray() as Vector3,
-    target: grip.target.toArray() as Vector3,
-    stiffness,
-    ...(damping === null ? {} : { damping }),
-    ...(grip.kind === "press" ? { normal: grip.normal.toArray() as Vector3 } : {}),
-  };
+  const spring = { stiffness, ...(damping === null ? {} : { damping }) };
+  if (grip.kind === "press") {
+    const target = grip.target.clone().addScaledVector(grip.normal, grip.radius).toArray() as Vector3;
+    return { type: "hand", hand, kind: "press", target, radius: grip.radius, ...spring };
+  }
+  const at_body = grip.atBody.toArray() as Vector3;
+  return { type: "hand", hand, kind: "pull", body: grip.body, at_body, target: grip.target.toArray() as Vector3, ...spring };
 }

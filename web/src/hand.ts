@@ -65,10 +65,7 @@ export class Hand {
     store.on("connection", (connection) => connection !== "open" && this.release());
     store.on("taken", (taken) => taken && this.release());
     store.on("hello", () => this.release());
-    store.on("frame", () => {
-      this.holds.slide();
-      if (this.over && performance.now() > this.looked + LOOK_MS) this.look();
-    });
+    store.on("frame", () => void (this.over && performance.now() > this.looked + LOOK_MS && this.look()));
   }
 
   /** Lets go of everything, whoever holds it: pointers, keys, controllers. */

@@ -1,4 +1,4 @@
-// What a pointer, the keyboard or a controller has in hand: a body, with a spring or a tip of the servo's, or an obstacle,
+// What a pointer, the keyboard or a controller has in hand: a body, with a spring or a ball of the servo's, or an obstacle,
 // which is not touched but put elsewhere. Whoever took it moves it and lets go.
 
 import * as THREE from "three";
@@ -21,7 +21,7 @@ export interface Hold {
   readonly hand: HandNumber | null; // that holds it; null: it is carried,
   readonly offset: THREE.Vector3; // from the held point to its origin,
   readonly quaternion: number[]; // turned as it was
-  readonly ended: () => void; // it was let go, or slipped off
+  readonly ended: () => void; // it was let go
 }
 
 export class Holds {
@@ -67,14 +67,5 @@ export class Holds {
 
   letGoOfAll(): void {
     for (const hold of [...this.all]) this.letGo(hold);
-  }
-
-  /** The bodies have moved: a tip that presses is on another point of the surface now, or has slipped off. */
-  slide(): void {
-    for (const hold of [...this.all]) {
-      if (hold.hand === null || this.grasps.grips[hold.hand]?.kind !== "press") continue;
-      if (this.grasps.slide(hold.hand)) this.grasps.tell(hold.hand);
-      else this.letGo(hold);
-    }
   }
 }

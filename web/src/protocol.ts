@@ -183,15 +183,11 @@ export type ClientMessage =
   | { type: "event"; kind: string; value: number; body?: number; placement?: number[] }
   | { type: "request"; id: number; what: string; [more: string]: unknown };
 
-/** A hand that pulls at a point of a body, or presses on its surface there with a tip at `target`. */
-export interface HandMessage {
+/** A hand that pulls at a point of a body, or presses with a ball at `target` on whatever is there. */
+export type HandMessage = {
   type: "hand";
   hand?: 0 | 1;
-  kind?: "pull" | "press";
-  body: number;
-  at_body: Vector3;
   target: Vector3;
   stiffness: number;
   damping?: number; // times critical
-  normal?: Vector3; // of the surface, outward, body axes; of a press
-}
+} & ({ kind?: "pull"; body: number; at_body: Vector3 } | { kind: "press"; radius: number });

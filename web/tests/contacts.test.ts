@@ -2,7 +2,6 @@ import * as THREE from "three";
 import { expect, test, vi } from "vitest";
 import type { Frame } from "../src/frame.gen";
 import { arrowLength, Contacts } from "../src/scene/contacts";
-import { tipAt } from "../src/scene/probe";
 
 const COLORS: Record<string, string> = { "--line-2": "#ff0000", "--line-3": "#00ff00", "--line-5": "#0000ff", "--line-7": "#ffffff" };
 vi.mock("../src/dom", () => ({ cssColor: (name: string) => COLORS[name] ?? "#000000", el: () => ({}) }));
@@ -55,14 +54,4 @@ test("a scene without contacts has nothing to draw", () => {
   contacts.build(0);
   expect(contacts.show(frame(0, 0), new THREE.Vector3(), 1)).toBe(0);
   expect(contacts.root.children).toEqual([]);
-});
-
-test("the tip of a probe stays on the surface while the hand goes in, and leaves it with the hand", () => {
-  const [point, normal] = [new THREE.Vector3(1, 0, 0), new THREE.Vector3(1, 0, 0)];
-  const inside = tipAt(point, normal, new THREE.Vector3(0.9, 0.2, 0));
-  expect(inside.depth).toBeCloseTo(0.1);
-  expect(inside.tip.distanceTo(new THREE.Vector3(1, 0.2, 0))).toBeLessThan(1e-9);
-  const outside = tipAt(point, normal, new THREE.Vector3(1.5, 0.2, 0));
-  expect(outside.depth).toBe(0);
-  expect(outside.tip.toArray()).toEqual([1.5, 0.2, 0]);
 });

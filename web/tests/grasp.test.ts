@@ -7,18 +7,12 @@ import { Store } from "../src/state";
 const BODY_AT = new THREE.Matrix4().makeRotationZ(Math.PI / 2).setPosition(1, 0, 0);
 const BACK = BODY_AT.clone().invert();
 
-/** A scene with one body, turned by 90 degrees at x = 1, whose surface is what the test says. */
-function setUp(surface: Scene["surface"] = () => null) {
+/** A scene with one body, turned by 90 degrees at x = 1. */
+function setUp() {
   const store = new Store();
   store.set("hello", { hand: { stiffness_N_m: 800, force_limit_N: 60 } } as Hello);
   const sent: ClientMessage[] = [];
-  const scene: Scene = {
-    scale: 2,
-    toBody: (_, point) => point.clone().applyMatrix4(BACK),
-    turnToBody: (_, direction) => direction.clone().transformDirection(BACK),
-    turnToWorld: (_, direction) => direction.clone().transformDirection(BODY_AT),
-    surface,
-  };
+  const scene: Scene = { scale: 2, toBody: (_, point) => point.clone().applyMatrix4(BACK) };
   return { store, sent, grasps: new Grasps(store, (message) => sent.push(message), scene, () => undefined) };
 }
 
@@ -31,7 +25,7 @@ test("a hand takes hold where the body is, without a jolt, in the axes of the bo
   expect(said).toMatchObject({ type: "hand", hand: 0, kind: "pull", body: 3, target: [1, 0.2, 0], stiffness: 800 });
   const at = (said as { at_body: number[] }).at_body;
   [0.2, 0, 0].forEach((x, i) => expect(at[i]).toBeCloseTo(x));
-  expect(said).not.toHaveProperty("normal");
+  expect(said).not.toHaveProperty("radius");
   expect(said).not.toHaveProperty("damping");
 });
 
@@ -51,13 +45,16 @@ test("two hands, no third; letting one go keeps the other, and frees the first",
   expect(sent.length).toBe(count + 1);
 });
 
-test("a press says the outward normal, unit, in the axes of the body", () => {
+test("a press begins with its ball on the surface, outside, and names no body: what is there is the servo's to find", () => {
   const { sent, grasps } = setUp();
   grasps.take(found(), "press");
-  expect((sent[0] as { kind: string }).kind).toBe("press");
-  const normal = (sent[0] as { normal: number[] }).normal;
-  expect(Math.hypot(...normal)).toBeCloseTo(1);
-  [1, 0, 0].forEach((x, i) => expect(normal[i]).toBeCloseTo(x));
+  const said = sent[0] as { kind: string; target: number[]; radius: number };
+  expect(said.kind).toBe("press");
+  expect(said.radius).toBeGreaterThan(0);
+  [1, 0.2 + said.radius, 0].forEach((x, i) => expect(said.target[i]).toBeCloseTo(x));
+  expect(said).not.toHaveProperty("body");
+  grasps.move(0, new THREE.Vector3(1, 0.1, 0));
+  expect((sent[1] as { target: number[] }).target[1]).toBeCloseTo(0.1 + said.radius);
 });
 
 test("stiffness and damping of one's own are sent instead of the scene's", () => {
@@ -68,35 +65,4 @@ test("stiffness and damping of one's own are sent instead of the scene's", () =>
   expect(sent.at(-1)).toMatchObject({ stiffness: 250, damping: 0.5 });
   grasps.tell(1); // holds nothing: says nothing
   expect(sent.length).toBe(2);
-});
-
-test("a tip that presses slides to where the surface is under it, and slips off where there is none", () => {
-  let answer: Found | null = null;
-  const looked: { from: number[]; way: number[]; reach: number }[] = [];
-  const { grasps } = setUp((_, from, way, reach) => {
-    looked.push({ from: from.toArray(), way: way.toArray(), reach });
-    return answer;
-  });
-  grasps.take(found(), "press");
-  grasps.move(0, new THREE.Vector3(1.3, 0.1, 0)); // 0.1 deep, 0.3 aside
-  answer = { body: 3, point: new THREE.Vector3(1.3, 0.15, 0), normal: new THREE.Vector3(0.6, 0.8, 0) };
-  expect(grasps.slide(0)).toBe(true);
-  expect(looked[0]!.from[0]).toBeCloseTo(1.3); // from outside, against the normal, above the tip
-  expect(looked[0]!.from[1]).toBeGreaterThan(0.1);
-  expect(looked[0]!.way[1]).toBeCloseTo(-1);
-  expect(looked[0]!.from[1]! - looked[0]!.reach).toBeLessThan(0.1);
-  expect(grasps.grips[0]!.atBody.distanceTo(new THREE.Vector3(0.15, -0.3, 0))).toBeLessThan(1e-9);
-  expect(grasps.grips[0]!.normal.distanceTo(new THREE.Vector3(0.8, -0.6, 0))).toBeLessThan(1e-9);
-  answer = { ...answer, normal: new THREE.Vector3(0.8, -0.6, 0) }; // round an edge
-  expect(grasps.slide(0)).toBe(false);
-  answer = null;
-  expect(grasps.slide(0)).toBe(false);
-});
-
-test("a pull never slides", () => {
-  const { grasps } = setUp(() => {
-    throw new Error("not asked for");
-  });
-  grasps.take(found(), "pull");
-  expect(grasps.slide(0)).toBe(true);
 });

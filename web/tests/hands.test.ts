@@ -4,7 +4,7 @@ import { largestHandForce } from "../src/devices";
 import type { Frame } from "../src/frame.gen";
 import type { Bodies } from "../src/scene/bodies";
 import { Hands, told, type Looking } from "../src/scene/hands";
-import { normalOf } from "../src/scene/probe";
+import { normalOf, Probe } from "../src/scene/probe";
 
 vi.mock("../src/dom", () => ({
   cssColor: () => "#0000ff",
@@ -37,9 +37,21 @@ test("a hand of another page is drawn as what it does: a spring that pulls, a pr
   expect(second.children.slice(0, 3).map(({ visible }) => visible)).toEqual([false, false, false]); // holds nothing
 });
 
-test("a hand that holds nothing is not told of", () => {
-  expect(told(frame([2, 2], [0, 0, 0, 0, 0, 0]), 1)).toBeNull();
+test("a hand that holds nothing is not told of; one that presses is, before it touches anything", () => {
+  expect(told(frame([2, 0], [0, 0, 0, 0, 0, 0]), 1)).toBeNull();
+  expect(told(frame([0, 2], [0, 0, 0, 0, 0, 0]), 1)).toMatchObject({ kind: "press" });
   expect(told(frame([2, 2], [0, 0, -5, 0, 0, 0]), 0)).toMatchObject({ kind: "press", force: new THREE.Vector3(0, 0, -5) });
+});
+
+test("the tip of a probe is where the servo has it, and a line leads to a hand that has gone in", () => {
+  const [probe, eye, up] = [new Probe(), new THREE.Vector3(5, 0, 0), new THREE.Vector3(0, 0, 1)];
+  const at = new THREE.Vector3(1, 0, 0);
+  const into = (x: number): boolean => {
+    probe.show(at, at, new THREE.Vector3(x, 0, 0), new THREE.Color(), eye, up);
+    return probe.root.children[0]!.visible;
+  };
+  expect([into(0.9), into(1)]).toEqual([true, false]);
+  expect(probe.root.children[3]!.position.distanceTo(at)).toBeLessThan(0.05); // a ball of its size beside
 });
 
 test("the surface under a tip that presses is turned against its force; outside, towards the tip; else towards the eye", () => {

@@ -47,7 +47,7 @@ function setUp() {
   const turned: number[][] = [];
   const clock = { now: 0 };
   const same = (_: number, p: THREE.Vector3): THREE.Vector3 => p.clone();
-  const grasps = new Grasps(store, (m) => sent.push(m), { scale: 1, toBody: same, turnToBody: same, turnToWorld: same, surface: () => null }, () => undefined);
+  const grasps = new Grasps(store, (m) => sent.push(m), { scale: 1, toBody: same }, () => undefined);
   const holds = new Holds({ carried: new Set(), find: { pose: () => [0, 2, 1, 1, 0, 0, 0] }, highlight: () => undefined }, grasps, (m) => sent.push(m));
   const facing = (body: number) => ({ body, point: AT.clone(), normal: new THREE.Vector3(0, -1, 0), movable: bodies[body]!.movable });
   const view = {

@@ -38,7 +38,7 @@ function setUp() {
   store.set("connection", "open");
   const sent: ClientMessage[] = [];
   const same = (_: number, p: THREE.Vector3): THREE.Vector3 => p.clone();
-  const scene: Scene = { scale: 1, toBody: same, turnToBody: same, turnToWorld: same, surface: () => null };
+  const scene: Scene = { scale: 1, toBody: same };
   const grasps = new Grasps(store, (message) => sent.push(message), scene, () => undefined);
   const carriage = { carried: obstacle.carried, find: { pose: () => [0, 2.2, 0.5, 0, 0, 1, 0] }, highlight: () => undefined };
   const holds = new Holds(carriage, grasps, (message) => {

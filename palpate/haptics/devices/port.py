@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from palpate.haptics.devices.protocol import FORCE, TORQUE, DeviceReading
+from palpate.haptics.devices.want import Want
 from palpate.jit import Block, Quaternion, Struct, Vector, block_loader
 from palpate.jit.routines import Routine
 
@@ -61,10 +62,14 @@ def put_wrench(port: Port, wrench: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class InTick:
-    """How a tick reaches a device without Python; `owner` keeps alive whatever the addresses point into."""
+    """How a tick reaches a device without Python; `owner` keeps alive whatever the addresses point into.
+
+    want  what the device says that it wants to do; None: what its buttons say
+    """
 
     port: Port
     block: Block
     sample: Routine
     send: Routine
     owner: Any = None
+    want: Want | None = None

@@ -39,6 +39,7 @@ class Rendering:
     default    Surface of bodies that by_body does not name; by_body: None lets the proxy pass
     radius_m   of the proxy, 0: a point
     link_R, link_p    poses of the links (L, 9), (L, 3) that someone else fills, such as those of a World's Contacts
+    old_R, old_p      memory of those of the update before, which someone else shares
     """
 
     def __init__(
@@ -51,6 +52,8 @@ class Rendering:
         skin_m: float = SKIN_M_DEFAULT,
         link_R: Floats | None = None,
         link_p: Floats | None = None,
+        old_R: Floats | None = None,
+        old_p: Floats | None = None,
     ) -> None:
         if not (np.isfinite(radius_m) and radius_m >= 0.0):
             raise ValueError(f"the radius of a proxy must be finite and not negative, got {radius_m} m")
@@ -62,7 +65,9 @@ class Rendering:
         scratch.margin = np.inf  # every distance is an answer
         self.contacts = scratch
         self._collision = Block(self.geometry, scratch)
-        self.state = _state(len(self.geometry.kind), model.n_links, self._collision.address)
+        old_R = np.zeros((model.n_links, 9)) if old_R is None else old_R
+        old_p = np.zeros((model.n_links, 3)) if old_p is None else old_p
+        self.state = _state(len(self.geometry.kind), old_R, old_p, self._collision.address)
         self.state.radius_m, self.state.skin_m = radius_m, skin_m
         self._block = Block(self.geometry, scratch, self.surfaces, self.state)
         self.address: int = self._block.address
@@ -72,7 +77,7 @@ class Rendering:
         self.state.placed = 0
 
 
-def _state(n: int, n_links: int, collision: int) -> ProxyState:
+def _state(n: int, old_R: Floats, old_p: Floats, collision: int) -> ProxyState:
     zeros = np.zeros
 
     def ints(count: int) -> np.ndarray:
@@ -80,7 +85,7 @@ def _state(n: int, n_links: int, collision: int) -> ProxyState:
 
     return ProxyState(
         ramp=1.0, texture_gain=1.0, tapped=-1, position=zeros(3), hip=zeros(3), hip_velocity=zeros(3),
-        old_R=zeros((n_links, 9)), old_p=zeros((n_links, 3)), force=zeros(3), contact_shape=ints(MAX_CONTACTS),
+        old_R=old_R, old_p=old_p, force=zeros(3), contact_shape=ints(MAX_CONTACTS),
         contact_body=ints(MAX_CONTACTS), contact_point=zeros((MAX_CONTACTS, 3)),
         contact_normal=zeros((MAX_CONTACTS, 3)), contact_force=zeros((MAX_CONTACTS, 3)), near=ints(n),
         shape_R=zeros((n, 9)), shape_p=zeros((n, 3)), hit=zeros((2, 7)), plane=zeros((MAX_PLANES, 7)),

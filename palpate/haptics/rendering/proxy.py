@@ -19,6 +19,7 @@ import math
 
 from palpate.collision.support import shape_pose
 from palpate.collision.tables import PLANE
+from palpate.haptics.grasp import remember
 from palpate.haptics.rendering.force import render
 from palpate.haptics.rendering.halfspaces import nearest_allowed
 from palpate.haptics.rendering.nearest import nearest_of_all
@@ -222,14 +223,6 @@ def place(address):
     if length(sub(x, hip)) > s.skin_m + s.radius_m:
         s.ramp = 0.0
     s.position[0], s.position[1], s.position[2] = x
-
-
-@kernel
-def remember(c, s):
-    """Where the links were, for the next update."""
-    for i in range(s.old_p.shape[0]):
-        put9(s.old_R, i, get9(c.link_R, i))
-        put3(s.old_p, i, get3(c.link_p, i))
 
 
 @kernel

@@ -184,15 +184,6 @@ export class Bodies {
     return point.clone().applyMatrix4(this.frames[body]!);
   }
 
-  /** A direction of the world in the axes of a body, and back. */
-  turnToBody(body: number, direction: THREE.Vector3): THREE.Vector3 {
-    return direction.clone().transformDirection(this.frames[body]!.clone().invert());
-  }
-
-  turnToWorld(body: number, direction: THREE.Vector3): THREE.Vector3 {
-    return direction.clone().transformDirection(this.frames[body]!);
-  }
-
   /** Corners of the boxes around the solids of each body that has any, or of one, world; planes reach everywhere and have none. */
   corners(only?: number): Map<number, THREE.Vector3[]> {
     const found = new Map<number, THREE.Vector3[]>();

@@ -53,11 +53,6 @@ export class Finder {
     return this.bodies?.pick(ray) ?? null;
   }
 
-  /** Where a line from `from` along `way` (unit) meets a body within `reach` [m]. */
-  surface(body: number, from: THREE.Vector3, way: THREE.Vector3, reach: number): Pick | null {
-    return this.bodies?.surface(body, new THREE.Raycaster(from, way, 0, reach)) ?? null;
-  }
-
   /** The surface of a body that faces the eye, whatever is before it: in the middle of the body, or of one of its solids. */
   facing(body: number): Pick | null {
     const corners = this.bodies?.corners(body).get(body);
@@ -65,7 +60,7 @@ export class Finder {
     const solids = Array.from({ length: corners.length / CORNERS }, (_, k) => corners.slice(CORNERS * k, CORNERS * (k + 1)));
     const eye = this.rig.eye();
     for (const middle of [corners, ...solids].map((part) => ballAround(part).center)) {
-      const found = this.surface(body, eye, middle.sub(eye).normalize(), Infinity);
+      const found = this.bodies?.surface(body, new THREE.Raycaster(eye, middle.sub(eye).normalize()));
       if (found) return found;
     }
     return null;
@@ -73,14 +68,6 @@ export class Finder {
 
   toBody(body: number, point: THREE.Vector3): THREE.Vector3 {
     return this.bodies!.toBody(body, point);
-  }
-
-  turnToBody(body: number, direction: THREE.Vector3): THREE.Vector3 {
-    return this.bodies!.turnToBody(body, direction);
-  }
-
-  turnToWorld(body: number, direction: THREE.Vector3): THREE.Vector3 {
-    return this.bodies!.turnToWorld(body, direction);
   }
 
   /** Position and quaternion (w, x, y, z) of a body, as the last frame has it. */

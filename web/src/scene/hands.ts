@@ -17,16 +17,16 @@ const KINDS = ["pull", "push", "press"] as const; // as frames number them (palp
 /** What a frame tells of one hand, world. */
 export interface Told {
   kind: (typeof KINDS)[number];
-  point: THREE.Vector3; // of the body
+  point: THREE.Vector3; // of the body; the ball that presses
   target: THREE.Vector3; // where the hand is
   force: THREE.Vector3; // on the body [N]
 }
 
 /** Hand k of a frame; null if it holds nothing. */
 export function told(frame: Frame, k: number): Told | null {
-  if (!frame.hand_body?.[k]) return null;
-  const vector = (field?: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
   const kind = KINDS[frame.hand_kind?.[k] ?? 0] ?? "pull";
+  if (!frame.hand_body?.[k] && kind !== "press") return null;
+  const vector = (field?: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
   return { kind, point: vector(frame.hand_point), target: vector(frame.hand_target), force: vector(frame.hand_force) };
 }
 
@@ -35,7 +35,8 @@ export interface Grip {
   kind: HandKind;
   body: number;
   atBody: THREE.Vector3; // the point, body axes
-  normal: THREE.Vector3; // of the surface there, outward, body axes
+  normal: THREE.Vector3; // of the surface there when it was taken, outward, world
+  radius: number; // of the ball that presses [m]
   target: THREE.Vector3; // where the hand is, world
 }
 
@@ -78,8 +79,8 @@ class HandView {
       this.bare.show(target, target, push.clone().negate(), limit, sight.scale, sight.eye);
       this.bare.root.visible = true;
     } else if (kind === "press") {
-      const normal = grip ? bodies.turnToWorld(grip.body, grip.normal) : normalOf(told!, sight.eye);
-      this.probe.show(point, normal, target, color, sight.eye, sight.up);
+      const normal = grip && !force ? grip.normal : normalOf(told!, sight.eye);
+      this.probe.show(told?.point ?? target, normal, target, color, sight.eye, sight.up);
     } else if (kind === "push") {
       this.bare.show(point, point, push, limit, sight.scale, sight.eye);
       this.bare.root.visible = true;

@@ -1,5 +1,5 @@
-// A probe that presses: a thin bar with a ball for a tip. The tip stays on the surface, as the servo takes it; how far
-// the hand has gone in is a thin line from there to where the hand is.
+// A probe that presses: a thin bar with a ball for a tip. The tip is where the servo has it, outside of all solids; how
+// far the hand has gone in is a thin line from there to where the hand is.
 
 import * as THREE from "three";
 import { Line2 } from "three/examples/jsm/lines/Line2.js";
@@ -16,12 +16,6 @@ const LEAST_M = 1e-6;
 
 const ON_TOP = { depthTest: false, depthWrite: false, transparent: true, toneMapped: false };
 const UP = new THREE.Vector3(0, 1, 0);
-
-/** How far a hand has gone into a surface [m], and where the tip of its probe stays: on the surface, or where it is. */
-export function tipAt(point: THREE.Vector3, normal: THREE.Vector3, hand: THREE.Vector3): { depth: number; tip: THREE.Vector3 } {
-  const depth = normal.dot(point.clone().sub(hand));
-  return { depth: Math.max(0, depth), tip: hand.clone().addScaledVector(normal, Math.max(0, depth)) };
-}
 
 /**
  * The surface's normal under a tip that a frame tells of. The body is pushed along -normal; without a force the tip is
@@ -49,9 +43,8 @@ export class Probe {
     this.root.visible = false;
   }
 
-  /** Presses on `point` of a surface with this normal, the hand at `hand`; all world. `up` is that of the picture. */
-  show(point: THREE.Vector3, normal: THREE.Vector3, hand: THREE.Vector3, color: THREE.Color, eye: THREE.Vector3, up: THREE.Vector3): void {
-    const { depth, tip } = tipAt(point, normal, hand);
+  /** Its tip at `tip` on a surface with this normal, the hand at `hand`; all world. `up` is that of the picture. */
+  show(tip: THREE.Vector3, normal: THREE.Vector3, hand: THREE.Vector3, color: THREE.Color, eye: THREE.Vector3, up: THREE.Vector3): void {
     const size = eye.distanceTo(tip);
     const way = normal.clone().addScaledVector(up, LEAN).normalize();
     this.tip.position.copy(tip).addScaledVector(normal, BALL * size); // rests on the surface
@@ -59,7 +52,7 @@ export class Probe {
     this.bar.position.copy(this.tip.position);
     this.bar.quaternion.setFromUnitVectors(UP, way);
     this.bar.scale.set(BAR * size, LENGTH * size, BAR * size);
-    this.into.visible = this.hand.visible = depth > 0;
+    this.into.visible = this.hand.visible = tip.distanceTo(hand) > LEAST_M;
     this.into.geometry.setPositions([...tip.toArray(), ...hand.toArray()]);
     this.hand.position.copy(hand);
     this.hand.scale.setScalar(0.4 * BALL * size);
