@@ -10,7 +10,8 @@ from palpate.control.guide import guide, restart_guide
 from palpate.control.guide_tables import load_guide
 from palpate.conventions import WORLD
 from palpate.frame import COUNTERS, FAULT, HANDS
-from palpate.haptics.devices.messages import load_speaking
+from palpate.haptics.devices.messages import is_open, load_speaking
+from palpate.haptics.devices.want import NOTHING
 from palpate.haptics.reach_tables import ACTING, RESTING, load_head
 from palpate.jit import kernel
 from palpate.jit.routines import call_routine
@@ -80,6 +81,8 @@ def devices(s, now_ns, doing):
     touching = False
     for k in range(0 if doing in (ACTING, RESTING) else HANDS, s.devices.shape[0]):
         a = load_head(s.devices[k])[0]
+        if k < HANDS and a.does == NOTHING and is_open(load_speaking(a.port)[2]):
+            continue  # most of the time
         a.now_s, a.late_s, a.doing = 1e-9 * now_ns, s.late_s, doing
         call_routine(s.reach, s.devices[k])
         touching = touching or a.held != WORLD or dot(a.bodies_force, a.bodies_force) > 0.0

@@ -3,6 +3,9 @@
 In simulated time, through the tick that a session runs.
 """
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -252,6 +255,18 @@ def test_before_it_has_learnt_to_touch_a_hand_holds_and_a_press_does_nothing():
     run.go(50, run.press((0, 0, 0.09)))
     assert run["hand_kind"][-1, 0] == frame.PRESS
     assert run["hand_force"][-50:, 0].any()
+
+
+def test_a_page_does_not_wait_for_what_touches():
+    """A world that ticks, and can be pulled, has not loaded any of it."""
+    program = """
+import sys
+import palpate as pp
+session = pp.touch(pp.World(pp.models.box(mass=1.0)), page=False)
+session.simulate(0.01)
+assert not {"palpate.haptics.touch_kernels", "palpate.haptics.rendering.proxy"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_a_press_of_an_older_recording_touches_at_its_target():

@@ -3,7 +3,8 @@ program's, or one at the other end of a link.  It feels nothing."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -34,31 +35,8 @@ SURFACE_N_M = 1000.0  # of a surface that a hand touches whose message says so; 
 UNTURNED = (1.0, 0.0, 0.0, 0.0)
 
 
-class HandOffsets(NamedTuple):
-    """Where the fields of a HAND lie, in words."""
-
-    sent_ns: int
-    hand: int
-    body: int
-    hold: int
-    session: int
-    at_body: int
-    target: int
-    velocity: int
-    stiffness_N_m: int
-    damping: int
-    orientation: int
-    stiffness_Nm_rad: int
-    force: int
-    normal: int
-    energy_J: int
-    stiffer_N_m: int
-    damping_Ns_m: int
-    damping_Nms_rad: int
-    radius_m: int
-
-
-AT = HandOffsets(**Layout(HAND).offset)
+HandOffsets = namedtuple("HandOffsets", Layout(HAND).offset)  # type: ignore[misc]  # where its fields lie, in words
+AT: Any = HandOffsets(**Layout(HAND).offset)
 
 
 class Heard(Struct):
@@ -82,9 +60,15 @@ def is_sane(x):
 
 
 @kernel
+def is_open(x):
+    """Whether it says that it does nothing."""
+    return x.words[AT.body] <= WORLD and x.words[AT.hold] != PRESS
+
+
+@kernel
 def speaks(x, now_ns):
     """Whether it does anything; a hand that makes no sense or has fallen silent is counted, and opened."""
-    if x.words[AT.body] <= WORLD and x.words[AT.hold] != PRESS:
+    if is_open(x):
         return False
     silent, sane = now_ns - x.words[AT.sent_ns] > STALE_NS, is_sane(x)
     if silent or not sane:
