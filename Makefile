@@ -63,7 +63,7 @@ test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPAT
 
 # Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
 WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics link contracts test_blocks.py test_six.py)
-test-bounds: $(VENV)/.installed-dev ## tests of folders with kernels, every array index checked
+test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each family of cases, every array index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
 	  $(WITH_KERNELS) $(ARGS)
 
@@ -127,5 +127,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/.made
 	@if [ -e $@ ]; then echo "pyproject.toml or constraints.txt changed: updating palpate and its tools …"; \
 	  else echo "installing palpate and its tools (first time: a few minutes) …"; fi
-	@$(PIP_INSTALL) -e '.[dev]'
+	@$(PIP_INSTALL) --no-compile -e '.[dev]' # of ten thousand files few are imported
 	@touch $(VENV)/.installed $@

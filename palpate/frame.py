@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections import namedtuple
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,12 +62,17 @@ UNKNOWN, OPEN, STICK, SLIDE, ROLL = range(5)
 
 
 class Field(NamedTuple):
-    """One field: `shape` is of numbers and of names of sizes that the scene gives."""
+    """One field: `shape` is of numbers and of names of sizes that the scene gives.
+
+    A field with a unit or a group is a signal: pages plot it, together with the others of its group.
+    """
 
     name: str
     kind: str  # "i" int64, "f" float64
     shape: tuple[int | str, ...]
     about: str
+    unit: str = ""
+    group: str = ""
 
 
 BASE = (
@@ -178,18 +184,6 @@ class Layout:
             self.offset[field.name] = self.words
             self.words += self.length[field.name]
 
-    @classmethod
-    def described(cls, rows: list[dict[str, Any]], sizes: dict[str, int]) -> Layout:
-        """From what `describe` tells, wherever it says that fields lie; ValueError if they do not fill the message."""
-        layout = cls(tuple(Field(r["name"], r["kind"], tuple(r["shape"]), r.get("about", "")) for r in rows), **sizes)
-        layout.offset = {r["name"]: int(r["offset"]) for r in rows}
-        spans = sorted((begin, layout.length[name]) for name, begin in layout.offset.items())
-        if [begin for begin, _ in spans] != np.cumsum([0, *(length for _, length in spans)])[:-1].tolist():
-            raise ValueError("fields overlap, or leave gaps")
-        if any(r["length"] != layout.length[r["name"]] for r in rows):
-            raise ValueError("a field's length is not that of its shape")
-        return layout
-
     def read(self, words: np.ndarray, name: str) -> Any:
         """One field of a message (words,) int64: a number, or an array of the field's shape."""
         field = next(f for f in self.fields if f.name == name)
@@ -225,8 +219,27 @@ class Layout:
         return [
             {"name": f.name, "kind": f.kind, "offset": self.offset[f.name], "length": self.length[f.name],
              "shape": list(self.shape[f.name]), "about": f.about}
+            | {key: text for key, text in (("unit", f.unit), ("group", f.group)) if text}
             for f in self.fields
         ]  # fmt: skip
+
+    @classmethod
+    def described(cls, fields: list[dict[str, Any]], **sizes: int) -> Layout:
+        """The layout that such a description gives: its offsets, whatever order this version would choose."""
+        layout = cls((), **sizes)
+        layout.fields = tuple(
+            Field(f["name"], f["kind"], tuple(f["shape"]), *(f.get(key, "") for key in ("about", "unit", "group")))
+            for f in fields
+        )
+        layout.shape = {f.name: tuple(int(n) for n in f.shape) for f in layout.fields}
+        layout.length = {name: int(np.prod(shape, dtype=int)) for name, shape in layout.shape.items()}
+        layout.offset = {f["name"]: int(f["offset"]) for f in fields}
+        places = sorted((layout.offset[name], length) for name, length in layout.length.items())
+        *begins, layout.words = accumulate((length for _, length in places), initial=0)
+        told = [(f["offset"], f["length"]) for f in fields]
+        if begins != [at for at, _ in places] or told != [(layout.offset[n], layout.length[n]) for n in layout.offset]:
+            raise ValueError("fields overlap, leave a gap, or are not as long as their shape")
+        return layout
 
 
 def places(name: str, *messages: tuple[Field, ...]) -> Any:

@@ -4,10 +4,15 @@ A run that fails by chance says nothing about the change that was made.  So the 
 from the test's own text, and a failure comes back.  "search" draws anew and keeps what fails in .hypothesis/examples,
 where the next search begins; it prints the line (`@reproduce_failure`) that repeats it anywhere.  What it finds becomes
 an `@example` of its test.
+
+With bounds checks (`make test-bounds`) indices are tried, not numbers: the ends of each family of cases will do.
 """
 
 import os
+import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 # Nothing is said about how fast: machines are shared.
@@ -17,3 +22,26 @@ settings.load_profile("same")  # `pytest --hypothesis-profile=search` for the ot
 
 # What compiles when depends on the cache and on which test came first: nobody should find it in what a test prints.
 os.environ["PALPATE_QUIET"] = "1"
+
+
+@pytest.hookimpl(trylast=True)  # of those that the marks have left
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("NUMBA_BOUNDSCHECK") != "1":
+        return
+    families: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        families.setdefault(item.nodeid.split("[")[0], []).append(item)
+    ends = {id(item) for family in families.values() for item in (family[0], family[-1])}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in ends])
+    items[:] = [item for item in items if id(item) in ends]
+
+
+@pytest.fixture
+def heeded_signals() -> Iterator[None]:
+    """Requests to end come through: under nohup, or in the background of a script, some are ignored."""
+    default = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+    numbers = {getattr(signal, name): handler for name, handler in default.items() if hasattr(signal, name)}
+    before = {number: signal.signal(number, handler) for number, handler in numbers.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

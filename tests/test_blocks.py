@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from palpate import jit
-from palpate.jit import Block, Struct, Vector, block_loader, entry
+from palpate.jit import Block, Quaternion, Struct, Vector, block_loader, entry
 from palpate.model.model import Floats1, Floats2, Ints1
 
 
@@ -141,6 +141,34 @@ def test_a_number_of_a_struct_is_one_number_for_python_and_compiled_code():
         assert (head.tick, head.dt, head.mode, head.q[0], head.counts[1]) == (tick, dt, tick // 2, q, tick)
         assert type(head.tick) is int
         assert type(head.dt) is float
+
+
+class Pose(Struct):
+    turn: Quaternion
+    place: Vector
+
+
+load_pose = block_loader((Pose, False))
+
+
+@entry("intp")
+def conjugate(address):
+    (pose,) = load_pose(address)
+    w, x, y, z = pose.turn
+    pose.turn = (w, -x, -y, -z)
+
+
+@pytest.mark.nojit
+def test_a_quaternion_is_four_numbers_and_what_is_frozen_stays():
+    pose = Pose(turn=(1.0, 2.0, 3.0, 4.0), place=(5.0, 6.0, 7.0))
+    block = Block(pose)
+    conjugate(block.address)
+    assert pose.turn == (1.0, -2.0, -3.0, -4.0)
+    assert pose.place == (5.0, 6.0, 7.0)
+    pose.turn = np.array([0.0, 1.0, 0.0, 0.0])
+    assert pose.frozen().array("turn").tolist() == [0.0, 1.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="read-only"):
+        pose.place = (0.0, 0.0, 0.0)
 
 
 @pytest.mark.nojit

@@ -4,11 +4,15 @@ A page's python blocks run in order, in one fresh interpreter and an empty folde
 block is what it prints.
 """
 
+import ast
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -141,12 +145,92 @@ def test_every_page_is_in_the_contents():
     assert listed == {page.stem for page in DOCS.glob("*.md")} - {"index"}
 
 
-def test_every_test_that_a_page_names_is_there():
-    named = {test for page in PAGES.values() for test in re.findall(r"`(test_\w+)`", page.read_text(encoding="utf-8"))}
-    files = Path(__file__).parent.rglob("test_*.py")
-    there = {test for file in files for test in re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8"))}
-    assert named
-    assert named <= there
+# ---- what prose names, in the manual and in comments and docstrings
+
+PLACEHOLDERS = {"FILE.py", "file.py", "your_script.py"}
+SKIPPED = {".venv", ".git", "node_modules", "static", "_build", "out", "build", "dist"}
+
+
+def paths_below(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.is_dir() and path.name not in SKIPPED:
+            yield from paths_below(path)
+        elif path.is_file():
+            yield path
+
+
+PATHS = ["/" + path.relative_to(ROOT).as_posix() for path in paths_below(ROOT)]
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+TESTS = {
+    name
+    for file in (ROOT / "tests").rglob("test_*.py")
+    for name in (file.stem, *re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8")))
+}
+
+
+def prose(file: Path) -> str:
+    """All of a file; of a Python file its comments and docstrings."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".py":
+        return text
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
+    return "\n".join([*comments, *(ast.get_docstring(node) or "" for node in nodes)])
+
+
+def is_there(dotted: str) -> bool:
+    """Of palpate.folder.module.name: the module is a file, and the name occurs in it."""
+    parts = dotted.split(".")
+    for n in range(len(parts), 1, -1):
+        base = ROOT.joinpath(*parts[:n])
+        file = next((f for f in (base.with_suffix(".py"), base / "__init__.py") if f.is_file()), None)
+        if file is not None:
+            text = file.read_text(encoding="utf-8")
+            return all(re.search(rf"\b{name}\b", text) for name in parts[n:])
+    return parts[1] not in {
+        path.stem for path in (ROOT / "palpate").iterdir()
+    }  # palpate.Frame, a group of entry points
+
+
+def names_nothing(text: str) -> list[str]:
+    """Names of files, tests, modules and make's targets in a text that are not there."""
+    files = re.findall(r"(?<![\w./*<-])((?:[\w-]+/)*[\w-]+\.(?:py|ts|md|toml|html|css))\b(?!\()", text)
+    below_tests = re.findall(r"\btests/[\w/]+", text)
+    return [
+        *(name for name in files if name not in PLACEHOLDERS and not any(path.endswith(f"/{name}") for path in PATHS)),
+        *(name for name in below_tests if not any(path.startswith(f"/{name}") for path in PATHS)),
+        *(name for name in re.findall(r"\btest_\w+", text) if name not in TESTS),
+        *(f"make {name}" for name in re.findall(r"`make ([a-z-]+)", text) if name not in TARGETS),
+        *(name for name in re.findall(r"(?<![\w.])palpate(?:\.\w+)+", text) if not is_there(name)),
+    ]  # fmt: skip
+
+
+def test_what_prose_names_is_there():
+    """A file that moved, a test that was renamed: whoever follows the name finds something."""
+    files = [
+        *PAGES.values(),
+        *(ROOT / "palpate").rglob("*.py"),
+        *(ROOT / "web" / "src").rglob("*.ts"),
+        ROOT / "Makefile",
+    ]
+    missing = {str(file.relative_to(ROOT)): names for file in files if (names := names_nothing(prose(file)))}
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see nowhere/aba.py", "`aba.md`", "`test_nothing_at_all`", "tests/nowhere", "`make testt`",
+        "palpate.dynamics.nowhere", "palpate.dynamics.aba.nothing_of_it",
+    ],
+)  # fmt: skip
+def test_a_name_of_nothing_is_found(text):
+    assert len(names_nothing(text)) == 1
+    assert not names_nothing(
+        "dynamics/aba.py, `runtime.md`, tests/dynamics, `make test XDIST=`, palpate.dynamics.aba, palpate.Frame"
+    )
 
 
 @pytest.mark.parametrize("name", PAGES)

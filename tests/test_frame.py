@@ -36,15 +36,15 @@ def test_a_layout_is_read_as_it_was_described_wherever_its_fields_lie():
     for k in rng.permutation(len(FRAME)):  # as a version of before, or to come, may have them
         rows.append(layout.describe()[k] | {"offset": place})
         place += rows[-1]["length"]
-    read = Layout.described(rows, SIZES)
+    read = Layout.described(rows, **SIZES)
     assert read.words == layout.words
     message = rng.integers(0, 9, size=read.words)
     for row in rows:
         there = message[row["offset"] : row["offset"] + row["length"]]
         assert np.array_equal(np.ravel(read.read(message, row["name"])).view(np.int64), there)
     for wrong in ({"offset": 1}, {"length": 99}):
-        with pytest.raises(ValueError, match=r"fields overlap|length"):
-            Layout.described([rows[0] | wrong, *rows[1:]], SIZES)
+        with pytest.raises(ValueError, match="fields overlap"):
+            Layout.described([rows[0] | wrong, *rows[1:]], **SIZES)
 
 
 def test_what_is_packed_is_unpacked():

@@ -14,12 +14,13 @@ from palpate import jit
 from palpate.dynamics import entries
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="the compiler is off")
+ROOT = Path(jit.__file__).parents[2]  # of the palpate that is tested
 
 
 def python(code: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
     """Run code in a fresh interpreter whose kernel cache is in cwd."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "PALPATE_"))}
-    env |= {"PALPATE_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": str(cwd)} | environment
+    env |= {"PALPATE_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": os.pathsep.join([str(cwd), str(ROOT)])} | environment
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], cwd=cwd, env=env, capture_output=True, text=True
     )
@@ -56,6 +57,34 @@ def test_an_edit_of_a_kernel_in_another_file_is_seen(package):
     inner = package / "twofiles" / "inner.py"
     inner.write_text(inner.read_text().replace("3.0", "5.0"))
     assert output(RUN, package) == "11.0 0"
+
+
+@compiled
+def test_an_edit_of_a_layout_is_seen_by_a_kernel_whose_file_does_not_import_it(package):
+    """Or compiled code would read a field where another is now."""
+    folder = package / "twofiles"
+    (folder / "layout.py").write_text(
+        'from palpate.jit import Struct, block_loader\n\nclass Ball(Struct):\n    mass: "float"\n    size: "float"\n\n'
+        "load = block_loader((Ball, False))\n"
+    )
+    (folder / "reader.py").write_text("from palpate.jit import kernel\n\n@kernel\ndef mass_of(b):\n    return b.mass\n")
+    (folder / "door.py").write_text(
+        "from palpate.jit import entry\nfrom twofiles.layout import load\nfrom twofiles.reader import mass_of\n\n"
+        '@entry("intp")\ndef mass(address):\n    return mass_of(load(address)[0])\n'
+    )
+    code = """
+        from palpate.jit import Block
+        from twofiles.door import mass
+        from twofiles.layout import Ball
+        block = Block(Ball(mass=3.0, size=7.0))
+        print(mass(block.address))
+    """
+    assert output(code, package) == "3.0"
+    layout = folder / "layout.py"
+    layout.write_text(
+        layout.read_text().replace('mass: "float"\n    size: "float"', 'size: "float"\n    mass: "float"')
+    )
+    assert output(code, package) == "3.0"
 
 
 @compiled

@@ -41,8 +41,6 @@ from palpate.bench.link_rows import (
     row_seconds,
 )
 from palpate.bench.servo import fifo_permitted
-from palpate.link.clock import NEXT, NOTED
-from palpate.link.impair import START
 from palpate.link.wire import QUERY_WORDS
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.linked import SimulatedLink
@@ -70,10 +68,10 @@ def simulated_row(network: Network, seconds: float) -> dict[str, Any]:
         clock, trips = link.hand.clock, []
         window = len(clock.round_trip)
         for _ in range(round(10.0 * row_seconds(rounds))):  # in pieces, since the clock keeps the last exchanges only
-            before = int(clock.state[NOTED])
+            before = clock.noted
             link.run(0.1)
-            new = min(int(clock.state[NOTED]) - before, window)  # below 0 where a new greeting made it forget
-            trips += [int(clock.round_trip[(clock.state[NEXT] - 1 - i) % window]) for i in range(new)]
+            new = min(clock.noted - before, window)  # below 0 where a new greeting made it forget
+            trips += [int(clock.round_trip[(clock.next - 1 - i) % window]) for i in range(new)]
         trace = Trace.of(lambda name: link.history(name, hand=True))
         holds, force, point = (link.history(name)[:, 0] for name in ("hand_body", "hand_force", "hand_point"))
         goes_on = (holds[:-1] != 0) & (holds[1:] != 0)
@@ -133,7 +131,7 @@ def real_row(network: Network, seconds: float, server: Server, fifo: bool) -> di
         trace = Trace.of(lambda name: np.array([layout.read(words, name) for words in frames]))
         body = server.order("end", "row")
         row = link_row(
-            network, trace, int(mirror.there.time_ns[START]), trips_ns, reaching, mirror.counts()["backlog"],
+            network, trace, mirror.there.start_ns, trips_ns, reaching, mirror.counts()["backlog"],
             body["absorbed_J"], body["tank_lowest_J"],
         )  # fmt: skip
     return row | {"frames_lost": follower.lost + body["frames_lost"]}

@@ -32,8 +32,8 @@ from palpate.record.recover import recover
 from palpate.record.wire import FrameCodec
 from palpate.record.writer import FrameWriter
 from palpate.runtime.children import Child
-from palpate.runtime.describe import describe
 from palpate.runtime.folders import Folder
+from palpate.runtime.hello import hello_of
 from palpate.runtime.recorder import CHUNK_S
 from palpate.runtime.tick import tick_world
 from palpate.runtime.world_session import WorldSession
@@ -110,7 +110,7 @@ def flat_out(session: WorldSession, folder: Path) -> dict[str, float]:
     kept = [words for n in range(max(1, head - ring.slots // 2), head + 1) if (words := ring.read(n)) is not None]
     each = max(1, round(CHUNK_S * session.engine.rate_hz))
     chunks = [np.stack(kept[k : k + each]) for k in range(0, len(kept), each)]
-    hello = describe(session.scene, session.engine)
+    hello = hello_of(session.engine)
 
     def ours() -> None:
         with FrameWriter(folder / "ours.mcap", hello, overwrite=True) as writer:
@@ -164,7 +164,7 @@ class Killed:
 
 def kill_recorder(session: WorldSession, path: Path, life_s: float) -> Killed:
     """Attach a recorder to a running session, let it record for a while, kill it -9 and mend what it left."""
-    frames, hello = session.engine.frames, describe(session.scene, session.engine)
+    frames, hello = session.engine.frames, hello_of(session.engine)
     orders = {"frame_fd": frames.fd, "path": str(path), "hello": hello, "start": frames.head + 1, "fifo": True}
     recorder = Child("palpate.runtime.recorder", orders, [frames.fd])
     try:

@@ -6,7 +6,7 @@ an axis is never more than the distance; where the boxes overlap, -s of the best
 
 import math
 
-from palpate.collision.contacts import FOUND, SINGLE, load_collision
+from palpate.collision.contacts import SINGLE, load_collision
 from palpate.collision.found import touch
 from palpate.collision.manifold import convex, meet, to_world
 from palpate.collision.support import relate
@@ -102,7 +102,7 @@ def box_box(address):
     _, c = load_collision(address)
     relate(c)
     R, p = get9(c.pair_R, 0), get3(c.pair_p, 0)
-    h, k, margin = get3(c.slot_size, 0), get3(c.slot_size, 1), c.margin[0]
+    h, k, margin = get3(c.slot_size, 0), get3(c.slot_size, 1), c.margin
     s, i = best_face(R, p, h, k)
     if s > margin:
         return
@@ -118,7 +118,7 @@ def box_box(address):
     s_edge, i, j, n_edge = best_edges(R, p, h, k)
     if s_edge > margin:
         return
-    before = c.now[FOUND]
+    before = c.n_found
     if s_edge > s + PREFER_FIRST * size:
         if edge_point(address, c.slot_R, c.slot_p, R, p, h, k, s_edge, i, j, n_edge):
             return
@@ -127,5 +127,5 @@ def box_box(address):
         lowest = meet(address, n[0], n[1], n[2])
         if (s <= 0.0 and lowest < math.inf) or lowest <= s + SAME * size:
             return
-    c.now[FOUND] = before
+    c.n_found = before
     convex(address)  # nearest at a corner: the axes only bound the distance

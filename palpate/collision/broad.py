@@ -10,7 +10,7 @@ SHELL = (1750, 701, 301, 132, 57, 23, 10, 4, 1)
 @kernel
 def place_boxes(g, c):
     """The box around each proxy, half the margin added: two that overlap may hold shapes within the margin."""
-    margin = 0.5 * c.margin[0]
+    margin = 0.5 * c.margin
     for i in range(g.proxy_link.shape[0] - g.n_planes):
         link = g.proxy_link[i]
         R = get9(c.link_R, link)

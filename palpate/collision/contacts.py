@@ -6,23 +6,16 @@ midway between the two surfaces.  If one of the two is the world it is a.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from palpate.collision.tables import Geometry
-from palpate.jit import block_loader
+from palpate.jit import Struct, block_loader
 from palpate.model.model import Floats, Floats1, Floats2, Ints1
-
-# rows of Contacts.count
-COUNT, LOST, CANDIDATES, PAIRS = 0, 1, 2, 3
-# rows of Contacts.now: the pair being looked at
-SHAPE_A, SHAPE_B, FLIP, FOUND, REDUCE, KEY, TRIANGLE_A = 0, 1, 2, 3, 4, 5, 6
 
 # Points of one pair of proxies before reduction; beyond it they are reduced as they come.
 MAX_FOUND = 512
 # Feature ids: 8 bits each for the edges that leave and enter a corner, the faces of b and a; which face was clipped by
-# (1 bit); a single point (1 bit); then the triangles of a mesh (KEY, 28 bits).
+# (1 bit); a single point (1 bit); then the triangles of a mesh (Contacts.key, 28 bits).
 KEY_BITS, SINGLE = 34, 1 << 33
 # Column of Contacts.move: how much of it is done, 0 .. 1.
 FRACTION = 9
@@ -33,11 +26,14 @@ MAX_FACES = 2 * MAX_VERTICES
 RIM = 8
 
 
-class Contacts(NamedTuple):
+class Contacts(Struct):
     """Fixed capacity: C contacts, K candidates, L links, P proxies.  Each array says who writes it."""
 
     # the outcome                                                                   reduce
-    count: Ints1  # type: ignore[assignment]  # (4,) COUNT now; LOST: did not fit, since the start; CANDIDATES before reduction; PAIRS of proxies
+    count: int
+    lost: int  # did not fit, since the start
+    candidates: int  # before reduction
+    pairs: int  # of proxies
     link_a: Ints1  # (C,)
     link_b: Ints1  # (C,)
     shape_a: Ints1  # (C,)
@@ -47,7 +43,7 @@ class Contacts(NamedTuple):
     normal: Floats2  # (C, 3) from a to b
     gap: Floats1  # (C,) [m]
     # what is asked                                                                 the caller
-    margin: Floats1  # (1,) contacts exist where gap < margin [m]
+    margin: float  # contacts exist where gap < margin [m]
     link_R: Floats2  # (L, 9) link to world, row-major; row 0 the identity
     link_p: Floats2  # (L, 3) link origin in the world [m]; row 0 zero
     # motion of links within a step (swept.py)                                      the caller
@@ -60,7 +56,13 @@ class Contacts(NamedTuple):
     order: Ints1  # (P,) proxies by their low end along AXIS; kept for the next time, when it is nearly right
     sorted: Floats2  # (P, 6) boxes in that order: low and high along AXIS, then along the other two
     # points of one pair of proxies, before reduction                               put
-    now: Ints1  # (8,)
+    now_a: int  # shapes of the pair being looked at
+    now_b: int
+    flip: int  # 1: as (b, a)
+    key: int  # of triangles, for feature ids
+    triangle_a: int
+    n_found: int
+    reduce: int  # whether patches are, to corners
     found: Floats2  # (K, 7) point, normal, gap: in one line of the cache
     found_id: Ints1  # (3 K,) shape a, shape b, feature
     mark: Ints1  # (K,) taken by a cluster                                          reduce
@@ -107,15 +109,17 @@ load_collision = block_loader((Geometry, True), (Contacts, False))
 
 
 def contacts(
-    geometry: Geometry, n_links: int, capacity: int, margin: float = 0.005, link_R: Floats | None = None
-) -> Contacts:
-    """Room for `capacity` contacts of a geometry; `link_R` (L, 9) may be an array that someone else fills."""
+    geometry: Geometry, n_links: int, capacity: int, margin: float = 0.005, link_R: Floats | None = None,
+    link_p: Floats | None = None,
+) -> Contacts:  # fmt: skip
+    """Room for `capacity` contacts of a geometry; link_R (L, 9) and link_p (L, 3) may be arrays that others fill."""
     if capacity < 1:
         raise ValueError(f"the capacity must be at least one contact, got {capacity}")
     if not (np.isfinite(margin) and margin >= 0.0):
         raise ValueError(f"the margin must be finite and not negative, got {margin}")
-    if link_R is not None and (link_R.shape != (n_links, 9) or link_R.dtype != np.float64):
-        raise ValueError(f"link_R must be float64 of shape ({n_links}, 9), got {link_R.dtype} {link_R.shape}")
+    for name, given, width in (("link_R", link_R, 9), ("link_p", link_p, 3)):
+        if given is not None and (given.shape != (n_links, width) or given.dtype != np.float64):
+            raise ValueError(f"{name} must be float64 of shape ({n_links}, {width}), got {given.dtype} {given.shape}")
     P, C, K = len(geometry.proxy_link), capacity, MAX_FOUND
     sides = np.diff(geometry.face_begin)
     Q = max(RIM, int(sides.max()) if len(sides) else 0) * 2 + 8  # a cut adds at most one corner per side
@@ -125,13 +129,13 @@ def contacts(
 
     zeros = np.zeros
     c = Contacts(
-        count=ints(4), link_a=ints(C), link_b=ints(C), shape_a=ints(C), shape_b=ints(C), feature=ints(C),
+        link_a=ints(C), link_b=ints(C), shape_a=ints(C), shape_b=ints(C), feature=ints(C),
         point=zeros((C, 3)), normal=zeros((C, 3)), gap=zeros(C),
-        margin=np.array([float(margin)]), link_R=zeros((n_links, 9)) if link_R is None else link_R,
-        link_p=zeros((n_links, 3)), link_size=_link_sizes(geometry, n_links),
+        margin=float(margin), link_R=zeros((n_links, 9)) if link_R is None else link_R,
+        link_p=zeros((n_links, 3)) if link_p is None else link_p, link_size=_link_sizes(geometry, n_links),
         move=zeros((n_links, 10)), fast=ints(n_links),
         low=zeros((P, 3)), high=zeros((P, 3)), order=np.arange(P), sorted=zeros((P, 6)),
-        now=ints(8), found=zeros((K, 7)), found_id=ints(3 * K), mark=ints(K), member=ints(K),
+        found=zeros((K, 7)), found_id=ints(3 * K), mark=ints(K), member=ints(K),
         slot_kind=ints(2), slot_table=ints(2), slot_last=ints(2), slot_size=zeros((2, 3)), slot_radius=zeros(2),
         slot_extent=zeros(2), slot_R=zeros((2, 9)), slot_p=zeros((2, 3)), slot_corner=zeros((6, 3)),
         pair_R=zeros((1, 9)), pair_p=zeros((1, 3)), vertex=zeros((MAX_VERTICES, 9)), weight=zeros(4), answer=zeros(10),

@@ -6,7 +6,7 @@ before.
 """
 
 from palpate.collision.broad import excludes, place_boxes, sort_boxes, widest_axis
-from palpate.collision.contacts import CANDIDATES, COUNT, FOUND, PAIRS, REDUCE, load_collision
+from palpate.collision.contacts import load_collision
 from palpate.collision.found import begin_pair, put_row
 from palpate.collision.pairs import shape_pair
 from palpate.collision.planes import plane_shape
@@ -30,16 +30,16 @@ def plane_in_world(g, c, shape):
 @kernel
 def look_at_pair(address, g, c, a, b):
     """Points of shapes a and b within the margin, into c.found; returns the row of the nearest, -1 if there is none."""
-    c.now[FOUND], c.now[REDUCE] = 0, 0
+    c.n_found, c.reduce = 0, 0
     if g.kind[a] == PLANE or g.kind[b] == PLANE:
         plane, other = (a, b) if g.kind[a] == PLANE else (b, a)
-        begin_pair(c.now, a, b, 0 if plane == a else 1)
+        begin_pair(c, a, b, 0 if plane == a else 1)
         n, offset = plane_in_world(g, c, plane)
         plane_shape(address, other, n[0], n[1], n[2], offset)
     else:
         shape_pair(address, a, b)
     nearest = -1
-    for k in range(c.now[FOUND]):
+    for k in range(c.n_found):
         if nearest < 0 or c.found[k, 6] < c.found[nearest, 6]:
             nearest = k
     return nearest
@@ -52,7 +52,7 @@ def plane_proxy(address, k, i, nx, ny, nz, offset):
     plane, link, plane_link = g.proxy_begin[k], g.proxy_link[i], g.proxy_link[k]
     n, R, p = (nx, ny, nz), get9(c.link_R, link), get3(c.link_p, link)
     d, height = rotate_back(R, n), dot(n, p) - offset
-    margin, found, room = c.margin[0], 0, c.found.shape[0]
+    margin, found, room = c.margin, 0, c.found.shape[0]
     flip = plane_link > link
     out = scale(-1.0, n) if flip else n
     for s in range(g.proxy_begin[i], g.proxy_end[i]):
@@ -65,11 +65,11 @@ def plane_proxy(address, k, i, nx, ny, nz, offset):
                 put_row(c.found, c.found_id, found, point, out, gap, a, b, 0)
                 found += 1
             else:
-                c.now[FOUND] = found
-                begin_pair(c.now, a, b, 1 if flip else 0)
+                c.n_found = found
+                begin_pair(c, a, b, 1 if flip else 0)
                 plane_shape(address, s, nx, ny, nz, offset)
-                found = c.now[FOUND]
-    c.now[FOUND] = found
+                found = c.n_found
+    c.n_found = found
     if found > 0:
         end_pair(address, min(link, plane_link), max(link, plane_link))
 
@@ -79,7 +79,7 @@ def detect_planes(address):
     """All planes against all other proxies."""
     g, c = load_collision(address)
     proxies = g.proxy_link.shape[0]
-    boxes, margin = proxies - g.n_planes, c.margin[0]
+    boxes, margin = proxies - g.n_planes, c.margin
     for k in range(boxes, proxies):
         n, offset = plane_in_world(g, c, g.proxy_begin[k])
         for i in range(boxes):
@@ -91,7 +91,7 @@ def detect_planes(address):
                 and g.proxy_link[i] != g.proxy_link[k]
                 and not excludes(g.excluded_begin, g.excluded, i, k)
             ):
-                c.count[PAIRS] += 1
+                c.pairs += 1
                 plane_proxy(address, k, i, n[0], n[1], n[2], offset)
 
 
@@ -107,7 +107,7 @@ def ball_misses_box(low, high, x, r, j):
 def proxy_pair(address, i, j):
     """All shapes of proxy i against all of proxy j > i; the first body is that of i."""
     g, c = load_collision(address)
-    link_a, link_b, margin = g.proxy_link[i], g.proxy_link[j], c.margin[0]
+    link_a, link_b, margin = g.proxy_link[i], g.proxy_link[j], c.margin
     R, p = get9(c.link_R, link_a), get3(c.link_p, link_a)
     S, q = get9(c.link_R, link_b), get3(c.link_p, link_b)
     for a in range(g.proxy_begin[i], g.proxy_end[i]):
@@ -119,8 +119,8 @@ def proxy_pair(address, i, j):
             reach = r + g.radius[b]
             if dot(d, d) < reach * reach and g.kind[b] != PLANE:
                 shape_pair(address, a, b)
-    c.count[PAIRS] += 1
-    if c.now[FOUND] > 0:
+    c.pairs += 1
+    if c.n_found > 0:
         end_pair(address, link_a, link_b)
 
 
@@ -128,8 +128,8 @@ def proxy_pair(address, i, j):
 def detect(address, full):
     """Fill Contacts from link_R and link_p; full != 0 keeps every point, else patches are reduced to corners."""
     g, c = load_collision(address)
-    c.count[COUNT] = c.count[CANDIDATES] = c.count[PAIRS] = 0
-    c.now[FOUND], c.now[REDUCE] = 0, 0 if full else 1
+    c.count = c.candidates = c.pairs = 0
+    c.n_found, c.reduce = 0, 0 if full else 1
     place_boxes(g, c)
     detect_planes(address)
     n = g.proxy_link.shape[0] - g.n_planes

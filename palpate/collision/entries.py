@@ -2,7 +2,7 @@
 
 import math
 
-from palpate.collision.contacts import FOUND, load_collision
+from palpate.collision.contacts import load_collision
 from palpate.collision.detect import detect, look_at_pair
 from palpate.dynamics.coordinates import FINE, bad_coordinate
 from palpate.dynamics.kinematics import positions
@@ -66,16 +66,16 @@ def pair_gap(address, g, c, a, b, guess):
 
     The margin grows until something is within it, so that a mesh is searched little wider than it must be.
     """
-    c.margin[0] = max(guess, NEAR)
+    c.margin = max(guess, NEAR)
     nearest = look_at_pair(address, g, c, a, b)
     while nearest < 0:
-        if c.margin[0] > FARTHEST:
+        if c.margin > FARTHEST:
             return math.inf
-        c.margin[0] *= 2.0
+        c.margin *= 2.0
         nearest = look_at_pair(address, g, c, a, b)
     gap = c.found[nearest, 6]
-    while c.now[FOUND] == c.found.shape[0]:  # full: a nearer point may have been lost, look for those alone
-        c.margin[0] = gap
+    while c.n_found == c.found.shape[0]:  # full: a nearer point may have been lost, look for those alone
+        c.margin = gap
         nearest = look_at_pair(address, g, c, a, b)
         if nearest < 0:
             return gap

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.collision.contacts import COUNT, LOST, contacts
+from palpate.collision.contacts import contacts
 from palpate.collision.entries import distance_entry
 from palpate.collision.filters import Ignore
 from palpate.collision.geometry import check, place_and_detect, shapes
@@ -73,7 +73,7 @@ class Collider:
     @property
     def lost(self) -> int:
         """Contacts that did not fit, since the start."""
-        return int(self._contacts.count[LOST])
+        return self._contacts.lost
 
     def contacts(self, q: ArrayLike) -> list[ContactPoint]:
         """All contacts at q (nq,)."""
@@ -85,7 +85,7 @@ class Collider:
                 bodies[g.body[c.shape_a[k]]], bodies[g.body[c.shape_b[k]]], names[c.shape_a[k]], names[c.shape_b[k]],
                 c.point[k].copy(), c.normal[k].copy(), float(c.gap[k]), int(c.feature[k]),
             )
-            for k in range(c.count[COUNT])
+            for k in range(c.count)
         ]  # fmt: skip
 
     def distance(self, q: ArrayLike, a: str, b: str) -> Distance:
@@ -98,8 +98,8 @@ class Collider:
         if a == b:
             raise ValueError(f"the distance of {a!r} from itself is not asked")
         best, out = np.full(7, np.inf), np.empty(7)
-        c.margin[0] = NEAR
-        while best[0] == np.inf and c.margin[0] < FARTHEST:  # a mesh is searched no wider than it must be
+        c.margin = NEAR
+        while best[0] == np.inf and c.margin < FARTHEST:  # a mesh is searched no wider than it must be
             for i in rows[0]:
                 for j in rows[1]:
                     if g.kind[i] != PLANE or g.kind[j] != PLANE:
@@ -107,7 +107,7 @@ class Collider:
                         code = distance_entry(address, self._far_block.address, position, int(i), int(j), out)
                         check(self.model, code)
                         best = out.copy() if out[0] < best[0] else best
-            c.margin[0] *= 8.0
+            c.margin *= 8.0
         gap, point, normal = float(best[0]), best[1:4], best[4:]
         return Distance(gap, point - 0.5 * gap * normal, point + 0.5 * gap * normal, normal)
 

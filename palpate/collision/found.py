@@ -1,6 +1,6 @@
 """Points found by the shape pairs, on their way to the reduction."""
 
-from palpate.collision.contacts import FLIP, FOUND, KEY, KEY_BITS, LOST, REDUCE, SHAPE_A, SHAPE_B, load_collision
+from palpate.collision.contacts import KEY_BITS, load_collision
 from palpate.collision.reduce import condense
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import scale
@@ -15,30 +15,30 @@ def put_row(found, ids, k, point, normal, gap, a, b, feature):
 
 
 @kernel
-def begin_pair(now, a, b, flip):
+def begin_pair(c, a, b, flip):
     """From here on points are of shapes a and b; flip: the shape pair is looked at as (b, a)."""
-    now[SHAPE_A], now[SHAPE_B], now[FLIP], now[KEY] = a, b, flip, 0
+    c.now_a, c.now_b, c.flip, c.key = a, b, flip, 0
 
 
 @shared("void(intp, float64, float64, float64, float64, float64, float64, float64, int64)")
 def put(address, x, y, z, nx, ny, nz, gap, feature):
     """Keep a point if it is within the margin; the normal goes from the first to the second shape as looked at."""
     _, c = load_collision(address)
-    if not gap < c.margin[0]:  # also a NaN
+    if not gap < c.margin:  # also a NaN
         return
-    k = c.now[FOUND]
+    k = c.n_found
     if k == c.found.shape[0]:
-        if c.now[REDUCE]:  # a fine mesh on a plane: thousands of points of which four will do
+        if c.reduce:  # a fine mesh on a plane: thousands of points of which four will do
             k = condense(address, k)
         if k == c.found.shape[0]:
-            c.count[LOST] += 1
+            c.lost += 1
             return
     normal = (nx, ny, nz)
-    if c.now[FLIP]:
+    if c.flip:
         normal = scale(-1.0, normal)
-    feature += c.now[KEY] << KEY_BITS
-    put_row(c.found, c.found_id, k, (x, y, z), normal, gap, c.now[SHAPE_A], c.now[SHAPE_B], feature)
-    c.now[FOUND] = k + 1
+    feature += c.key << KEY_BITS
+    put_row(c.found, c.found_id, k, (x, y, z), normal, gap, c.now_a, c.now_b, feature)
+    c.n_found = k + 1
 
 
 @kernel

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from palpate.collision import filters
-from palpate.collision.contacts import COUNT, contacts
+from palpate.collision.contacts import contacts
 from palpate.collision.entries import detect_at_entry
 from palpate.collision.polyhedra import Hull, Tree, hull, merged, tree, volume
 from palpate.collision.tables import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, Geometry
@@ -188,7 +188,7 @@ def _overlapping(model: Model, arrays: Geometry) -> set[filters.Pair]:
     largest = float(arrays.radius[np.isfinite(arrays.radius)].max(initial=0.0))
     found = contacts(arrays, model.n_links, capacity=8192, margin=OVERLAP * largest)
     place_and_detect(model, Block(arrays, found), start_posture(model), full=True)
-    n = found.count[COUNT]
+    n = found.count
     first, second = found.shape_a[:n], found.shape_b[:n]
     near = found.gap[:n] < OVERLAP * np.minimum(arrays.radius[first], arrays.radius[second])
     a, b = arrays.body[first[near]].tolist(), arrays.body[second[near]].tolist()

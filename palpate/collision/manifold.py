@@ -106,7 +106,7 @@ def patch(address, c, side):
     """
     Q = c.polygon.shape[0] // 2
     normal, plane = get3(c.facing, side), get3(c.polygon, side * Q)
-    radius, margin, lowest = c.slot_radius[1 - side], c.margin[0], math.inf
+    radius, margin, lowest = c.slot_radius[1 - side], c.margin, math.inf
     begin, n = clip_polygon(
         c.polygon, c.clip, c.label, side * Q, c.corners[side], (1 - side) * Q, c.corners[1 - side], normal, slack_of(c)
     )  # fmt: skip
@@ -192,7 +192,7 @@ def solve(address):
     """Distance or penetration of the two slots into c.answer; 0 if they are farther apart than the margin."""
     _, c = load_collision(address)
     relate(c)
-    outcome = gjk(address, c.margin[0] + c.slot_radius[0] + c.slot_radius[1])
+    outcome = gjk(address, c.margin + c.slot_radius[0] + c.slot_radius[1])
     if outcome > OVERLAP:
         epa(address, outcome - OVERLAP)
     return 0 if outcome == FAR else 1

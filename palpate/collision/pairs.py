@@ -17,7 +17,7 @@ def shape_pair(address, a, b):
     """Contacts of shapes a and b, none of them a plane; the simpler kind is looked at first."""
     g, c = load_collision(address)
     flip = g.kind[a] > g.kind[b]
-    begin_pair(c.now, a, b, 1 if flip else 0)
+    begin_pair(c, a, b, 1 if flip else 0)
     i, j = (b, a) if flip else (a, b)
     kind, other = g.kind[i], g.kind[j]
     if other == MESH:

@@ -77,7 +77,7 @@ def plane_shape(address, i, nx, ny, nz, offset):
     """Contacts of a plane, the first shape, with shape i."""
     g, c = load_collision(address)
     R, p = shape_pose(g, c, i)
-    n, kind, size, margin = (nx, ny, nz), g.kind[i], get3(g.size, i), c.margin[0]
+    n, kind, size, margin = (nx, ny, nz), g.kind[i], get3(g.size, i), c.margin
     if kind == SPHERE:
         above(address, margin, add_scaled(p, -size[0], n), n, offset, 0)
     elif kind == CAPSULE:

@@ -15,7 +15,7 @@ taken.
 
 import math
 
-from palpate.collision.contacts import CANDIDATES, COUNT, FOUND, LOST, REDUCE, load_collision
+from palpate.collision.contacts import load_collision
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add_scaled, cross, dot, get3, get9, put3, rotate, scale, sub
 
@@ -228,7 +228,7 @@ def condense(address, n):
     """
     _, c = load_collision(address)
     found, mark, member = c.found, c.mark, c.member
-    c.count[CANDIDATES] += n
+    c.candidates += n
     for k in range(n):
         mark[k] = 0
     for seed in range(n):
@@ -263,10 +263,10 @@ def end_pair(address, link_a, link_b):
     """The points found between two proxies become contacts; what does not fit is counted as lost."""
     _, c = load_collision(address)
     found, mark, member = c.found, c.mark, c.member
-    n, row, capacity = c.now[FOUND], c.count[COUNT], c.gap.shape[0]
-    c.now[FOUND] = 0
-    c.count[CANDIDATES] += n
-    every = n <= CORNERS or not c.now[REDUCE]
+    n, row, capacity = c.n_found, c.count, c.gap.shape[0]
+    c.n_found = 0
+    c.candidates += n
+    every = n <= CORNERS or not c.reduce
     if not every:
         for k in range(n):
             mark[k] = 0
@@ -276,7 +276,7 @@ def end_pair(address, link_a, link_b):
     for k in range(n):
         if every or mark[k] == 2:
             if row == capacity:
-                c.count[LOST] += 1
+                c.lost += 1
                 continue
             c.link_a[row], c.link_b[row] = link_a, link_b
             c.shape_a[row], c.shape_b[row] = c.found_id[3 * k], c.found_id[3 * k + 1]
@@ -284,4 +284,4 @@ def end_pair(address, link_a, link_b):
             put3(c.point, row, get3(found, k))
             put3(c.normal, row, normal_of(found, k))
             row += 1
-    c.count[COUNT] = row
+    c.count = row

@@ -13,7 +13,7 @@ holds for convex shapes; a mesh may be met elsewhere than where it is nearest, a
 import math
 
 from palpate.collision.broad import excludes
-from palpate.collision.contacts import FRACTION, LOST, load_collision
+from palpate.collision.contacts import FRACTION, load_collision
 from palpate.collision.detect import look_at_pair, plane_in_world
 from palpate.collision.tables import MESH, PLANE
 from palpate.jit import kernel, shared
@@ -73,7 +73,7 @@ def half_of(g, shape):
 @kernel
 def advance_pair(address, g, c, a, b, limit, near, sinks):
     """The first tau below `limit` at which shapes a and b come as near as `near`, or NEVER; moves their links."""
-    i, j, margin = g.link[a], g.link[b], c.margin[0]
+    i, j, margin = g.link[a], g.link[b], c.margin
     R, p, S, q = get9(c.link_R, i), get3(c.link_p, i), get9(c.link_R, j), get3(c.link_p, j)
     d, e, turn = part(c.move, i, 3), part(c.move, j, 3), 0.0
     for side in range(2):
@@ -86,7 +86,7 @@ def advance_pair(address, g, c, a, b, limit, near, sinks):
         if k > 0:
             put_pose(c, i, R, p, tau)
             put_pose(c, j, S, q, tau)
-        c.margin[0] = margin + most * (limit - tau)
+        c.margin = margin + most * (limit - tau)
         at = look_at_pair(address, g, c, a, b)
         if at < 0:
             return NEVER
@@ -111,14 +111,14 @@ def advance_pair(address, g, c, a, b, limit, near, sinks):
 def first_touch(address, a, b, limit, near, sinks):
     """`advance_pair`, with everything left as it was."""
     g, c = load_collision(address)
-    i, j, margin, lost = g.link[a], g.link[b], c.margin[0], c.count[LOST]
+    i, j, margin, lost = g.link[a], g.link[b], c.margin, c.lost
     R, p, S, q = get9(c.link_R, i), get3(c.link_p, i), get9(c.link_R, j), get3(c.link_p, j)
     tau = advance_pair(address, g, c, a, b, limit, near, sinks)
     put9(c.link_R, i, R)
     put3(c.link_p, i, p)
     put9(c.link_R, j, S)
     put3(c.link_p, j, q)
-    c.margin[0], c.count[LOST] = margin, lost
+    c.margin, c.lost = margin, lost
     return tau
 
 
@@ -133,7 +133,7 @@ def in_the_way(g, c, i, k):
     """Whether what proxy i sweeps may meet proxy k: balls around the links, moved along their paths."""
     link, other = g.proxy_link[i], g.proxy_link[k]
     x = add(get3(c.link_p, link), rotate(get9(c.link_R, link), part(c.move, link, 0)))
-    y, r = add(x, part(c.move, link, 3)), c.link_size[link, 0] + length(part(c.move, link, 0)) + c.margin[0]
+    y, r = add(x, part(c.move, link, 3)), c.link_size[link, 0] + length(part(c.move, link, 0)) + c.margin
     if g.kind[g.proxy_begin[k]] == PLANE:
         n, offset = plane_in_world(g, c, g.proxy_begin[k])
         return min(dot(n, x), dot(n, y)) - offset < r or c.move[other, FRACTION] > 0.0
@@ -150,7 +150,7 @@ def in_the_way(g, c, i, k):
 @kernel
 def hold_proxies(address, g, c, i, k):
     """Shorten the motion of proxies i and k to where they meet; whether that was before their ends."""
-    link, other, near = g.proxy_link[i], g.proxy_link[k], HELD * c.margin[0]
+    link, other, near = g.proxy_link[i], g.proxy_link[k], HELD * c.margin
     held = False
     for a in range(g.proxy_begin[i], g.proxy_end[i]):
         for b in range(g.proxy_begin[k], g.proxy_end[k]):

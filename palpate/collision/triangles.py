@@ -8,7 +8,7 @@ reported by one triangle, its owner.  The solid is behind the triangles; nothing
 
 import math
 
-from palpate.collision.contacts import KEY, TRIANGLE_A, load_collision
+from palpate.collision.contacts import load_collision
 from palpate.collision.found import touch
 from palpate.collision.gjk import triangle_weights
 from palpate.collision.manifold import manifold, solve
@@ -106,7 +106,7 @@ def sphere_triangle(address, g, c, t, q, r):
         get3(g.triangle_normal, t),
     )
     height = dot(f, sub(q, a))
-    if height > r + c.margin[0] or height < -DEEPEST * r:
+    if height > r + c.margin or height < -DEEPEST * r:
         return
     u, v, w = triangle_weights(sub(a, q), sub(b, q), sub(e, q))
     near = add(add(scale(u, a), scale(v, b)), scale(w, e))
@@ -119,7 +119,7 @@ def sphere_triangle(address, g, c, t, q, r):
         if height <= 0.0 or not admits(address, t, m[0], m[1], m[2], near[0], near[1], near[2]):
             return
     gap = distance - r
-    if gap < c.margin[0]:
+    if gap < c.margin:
         R, p = get9(c.slot_R, 1), get3(c.slot_p, 1)
         point = add(p, rotate(R, add_scaled(q, -(r + 0.5 * gap), m)))
         touch(address, point, rotate(R, scale(-1.0, m)), gap, 0)
@@ -132,7 +132,7 @@ def convex_triangle(address, g, c, t):
         return
     answer = c.answer
     n, a, b = (answer[1], answer[2], answer[3]), (answer[4], answer[5], answer[6]), (answer[7], answer[8], answer[9])
-    R, p, s = get9(c.pair_R, 0), get3(c.pair_p, 0), c.now[TRIANGLE_A]
+    R, p, s = get9(c.pair_R, 0), get3(c.pair_p, 0), c.triangle_a
     m, x = rotate_back(R, scale(-1.0, n)), rotate_back(R, sub(b, p))
     if admits(address, t, m[0], m[1], m[2], x[0], x[1], x[2]) and (
         s < 0 or admits(address, s, n[0], n[1], n[2], a[0], a[1], a[2])
@@ -161,7 +161,7 @@ def turned_half(R, half):
 def descend(address, table, x, y, z, hx, hy, hz):
     """Slot 0, in a box around (x, y, z) of half edges h in the frame of the mesh in slot 1, against that mesh."""
     g, c = load_collision(address)
-    R, p, s = get9(c.slot_R, 1), get3(c.slot_p, 1), c.now[TRIANGLE_A]
+    R, p, s = get9(c.slot_R, 1), get3(c.slot_p, 1), c.triangle_a
     node, end = g.mesh_node[table], g.mesh_node[table + 1]
     while node < end:
         if apart(g.node_low, g.node_high, node, (x, y, z), (hx, hy, hz)):
@@ -169,9 +169,9 @@ def descend(address, table, x, y, z, hx, hy, hz):
             continue
         for t in range(g.node_first[node], g.node_first[node] + g.node_count[node]):
             if s < 0:
-                c.now[KEY] = t % (1 << 28)
+                c.key = t % (1 << 28)
             else:
-                c.now[KEY] = (s % (1 << 14)) * (1 << 14) + t % (1 << 14)
+                c.key = (s % (1 << 14)) * (1 << 14) + t % (1 << 14)
             if c.slot_kind[0] == SPHERE:
                 q = rotate_back(R, sub(get3(c.slot_p, 0), p))
                 sphere_triangle(address, g, c, t, q, c.slot_radius[0])
@@ -196,7 +196,7 @@ def against_mesh(address, i, j):
     fill_slot(address, 1, j)
     S, q = get9(c.slot_R, 0), get3(c.slot_p, 0)
     R, p = get9(c.slot_R, 1), get3(c.slot_p, 1)
-    margin, mesh = c.margin[0], g.kind[i] == MESH
+    margin, mesh = c.margin, g.kind[i] == MESH
     # of a mesh, all leaves near the other mesh, triangle by triangle; of anything else, itself
     near, wide = box_in(S, q, R, p, get3(g.own_centre, j), get3(g.own_half, j), margin)
     node = g.mesh_node[g.table[i]] if mesh else 0
@@ -215,7 +215,7 @@ def against_mesh(address, i, j):
                 low = (min(a[0], b[0], e[0]), min(a[1], b[1], e[1]), min(a[2], b[2], e[2]))
                 high = (max(a[0], b[0], e[0]), max(a[1], b[1], e[1]), max(a[2], b[2], e[2]))
                 centre, half = scale(0.5, add(low, high)), scale(0.5, sub(high, low))
-            c.now[TRIANGLE_A] = s
+            c.triangle_a = s
             x, h = box_in(R, p, S, q, centre, half, margin)
             descend(address, g.table[j], x[0], x[1], x[2], h[0], h[1], h[2])
         node += 1

@@ -8,8 +8,9 @@ and with B = (rho + Om J^T J)^-1 Om:  (G^ + rho)^-1 x = (x - J B J^T x) / rho: o
 
 import math
 
+from palpate.contact.cone import lift
 from palpate.contact.factor import clear_impulses, factor, respond
-from palpate.contact.rows import CONTACT, load_rows
+from palpate.contact.rows import load_rows
 from palpate.contact.sweeps import add_wrench, allowed, relative
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import get3, put3, put9
@@ -36,7 +37,7 @@ def admm(address, begin, end, slots_begin, slots_end, iterations):
         i = r.order[k]
         root = math.sqrt(r.scale[i])
         l, u = get3(r.lam, i), get3(r.u, i)
-        shift = r.mu[i] * math.sqrt(u[1] * u[1] + u[2] * u[2]) if r.kind[i] == CONTACT else 0.0
+        shift = lift(u, r.mu[i])  # mu is 0 but of contacts
         put3(r.du, i, (root * l[0], root * l[1], root * l[2]))
         put3(r.dlam, i, (-(u[0] + shift) / root, -u[1] / root, -u[2] / root))
     for iteration in range(iterations):
@@ -53,7 +54,7 @@ def admm(address, begin, end, slots_begin, slots_end, iterations):
             root = math.sqrt(g)
             z, y, u = get3(r.du, i), get3(r.dlam, i), get3(r.u, i)
             free = relative(r, i, r.W_free)
-            shift = r.mu[i] * math.sqrt(u[1] * u[1] + u[2] * u[2]) if r.kind[i] == CONTACT else 0.0
+            shift = lift(u, r.mu[i])
             x = (
                 rho * z[0] - y[0] - (free[0] + r.offset[i, 0] + shift) / root,
                 rho * z[1] - y[1] - (free[1] + r.offset[i, 1]) / root,

@@ -25,9 +25,15 @@ def project(x, mu):
 
 
 @kernel
+def lift(u, mu):
+    """mu |u_t|: what u~ has more than u, along the normal."""
+    return mu * math.sqrt(u[1] * u[1] + u[2] * u[2])
+
+
+@kernel
 def shifted(l, u, mu, g):
     """l - u~ / g: what the natural map projects."""
-    normal = u[0] + mu * math.sqrt(u[1] * u[1] + u[2] * u[2])
+    normal = u[0] + lift(u, mu)
     return (l[0] - normal / g, l[1] - u[1] / g, l[2] - u[2] / g)
 
 

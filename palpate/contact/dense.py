@@ -2,6 +2,7 @@
 
 Ends by its budget of iterations, and the best impulses found are feasible; their residual says how good they are.
 Strongly coupled problems (friction that pulls a contact into itself) may not be solved to the tolerance.
+Twin of solve.py and sweeps.py, which never form the matrix.
 """
 
 import math
@@ -10,8 +11,8 @@ from palpate.contact.cone import natural_map, project
 from palpate.contact.dense_admm import admm
 from palpate.contact.dense_linear import pivoted_cholesky
 from palpate.contact.dense_newton import follow, newton
-from palpate.contact.dense_problem import BUDGET, MULTI_ROOTS, RANK, RHO, SWEEPS, copy_rows, evaluate, load
-from palpate.contact.single import prepare, solve_prepared
+from palpate.contact.dense_problem import copy_rows, evaluate, load
+from palpate.contact.single import own_velocity, prepare, solve_prepared
 from palpate.jit import entry, kernel, stage
 from palpate.spatial.vectors import get3, put3
 
@@ -32,20 +33,13 @@ def own_block(G, i):
 
 
 @kernel
-def symmetric_rows(G, l):
-    return (G[0] * l[0] + G[3] * l[1] + G[4] * l[2],
-            G[3] * l[0] + G[1] * l[1] + G[5] * l[2],
-            G[4] * l[0] + G[5] * l[1] + G[2] * l[2])  # fmt: skip
-
-
-@kernel
 def sweep(p):
     """Solve each contact exactly in turn, the others held (Gauss-Seidel); needs p.u of p.l and keeps it so."""
     for i in range(p.mu.shape[0]):
-        l, u, own = get3(p.l, i), get3(p.u, i), symmetric_rows(own_block(p.G, i), get3(p.l, i))
+        l, u, own = get3(p.l, i), get3(p.u, i), own_velocity(own_block(p.G, i), get3(p.l, i))
         q = (p.own[i, 0], p.own[i, 1], p.own[i, 2], p.own[i, 3], p.own[i, 4], p.own[i, 5], p.own[i, 6])
         new, several = solve_prepared(q, (u[0] - own[0], u[1] - own[1], u[2] - own[2]), p.mu[i], l)
-        p.tally[MULTI_ROOTS] += several
+        p.multi_roots += several
         put3(p.l, i, new)
         d0, d1, d2 = new[0] - l[0], new[1] - l[1], new[2] - l[2]
         if d0 != 0.0 or d1 != 0.0 or d2 != 0.0:
@@ -61,10 +55,10 @@ def sweeps(address, tolerance, most, worth):
     (p,) = load(address)
     relative, _ = evaluate(address, 1.0, 0.0)
     for done in range(most):
-        if relative <= tolerance or p.tally[BUDGET] <= 0:
+        if relative <= tolerance or p.budget <= 0:
             break
-        p.tally[SWEEPS] += 1
-        p.tally[BUDGET] -= 1
+        p.sweeps += 1
+        p.budget -= 1
         before = relative
         sweep(p)
         relative, _ = evaluate(address, 1.0, 0.0)
@@ -77,7 +71,7 @@ def sweeps(address, tolerance, most, worth):
 def factor_entry(address):
     """G = J J^T, and each contact's own block.  Returns what is left of G - J J^T: rounding, or G is not positive."""
     (p,) = load(address)
-    p.tally[RANK], left = pivoted_cholesky(p.G, p.w, p.J, RANK_FLOOR)
+    p.rank, left = pivoted_cholesky(p.G, p.w, p.J, RANK_FLOOR)
     for i in range(p.mu.shape[0]):
         q = prepare(own_block(p.G, i))
         for k in range(7):
@@ -89,12 +83,12 @@ def factor_entry(address):
 def solve_entry(address, tolerance, budget):
     """From p.l to p.best."""
     (p,) = load(address)
-    p.tally[BUDGET] = budget
+    p.budget = budget
     for i in range(p.mu.shape[0]):
         put3(p.l, i, project(get3(p.l, i), p.mu[i]))
     done = sweeps(address, tolerance, SWEEPS_AT_MOST, WORTH_SWEEPING)
     rho, stage = 1.0, 0
-    while not done and p.tally[BUDGET] > 0:
+    while not done and p.budget > 0:
         if stage == 0:
             copy_rows(p.best, p.l)
         elif stage % 2 == 1:
@@ -108,7 +102,7 @@ def solve_entry(address, tolerance, budget):
             done = sweeps(address, tolerance, PATIENT_SWEEPS, math.inf)
         else:
             done = admm(address, stage * ADMM_STEPS, tolerance)
-            rho = min(p.number[RHO], 1.0)
+            rho = min(p.rho, 1.0)
         if not done:
             done = newton(address, NEWTON_STEPS, tolerance, rho)
         stage += 1

@@ -3,13 +3,14 @@
 Fixed points of  x = (G + rho)^-1 (rho z - y - c - mu |u_t| e_n),  z = P_K(x + y / rho),  y <- y + rho (x - z)
 obey the law; -y is u + mu |u_t| e_n, so |u_t| = |y_t|.
 (G + rho)^-1 = (1 - J (rho + J^T J)^-1 J^T) / rho.  rho balances the two residuals |x - z| and rho |z - z_before|.
+Twin of admm.py.
 """
 
 import math
 
-from palpate.contact.cone import project
+from palpate.contact.cone import lift, project
 from palpate.contact.dense_linear import factor_positive, solve_factored
-from palpate.contact.dense_problem import ADMM, BUDGET, RANK, RHO, copy_rows, evaluate, load, to_columns, to_rows
+from palpate.contact.dense_problem import copy_rows, evaluate, load, to_columns, to_rows
 from palpate.jit import kernel, stage
 from palpate.spatial.vectors import add_scaled, get3, put3, scale, sub
 
@@ -21,7 +22,7 @@ UNBALANCED = 1.3  # ratio from which a change of rho is worth a factorisation
 @kernel
 def columns_squared(p):
     """K = J^T J."""
-    r = p.tally[RANK]
+    r = p.rank
     for k in range(r):
         for j in range(r):
             p.K[k, j] = 0.0
@@ -34,7 +35,7 @@ def columns_squared(p):
 
 @kernel
 def factor(p, rho):
-    r = p.tally[RANK]
+    r = p.rank
     for k in range(r):
         for j in range(k + 1):
             p.A[k, j] = p.K[k, j]
@@ -46,10 +47,10 @@ def factor(p, rho):
 def begin(p):
     """From p.l and p.u: multipliers y = -(u + mu |u_t| e_n), pushed into the polar cone, where they live."""
     columns_squared(p)
-    p.number[RHO] = RHO_START
+    p.rho = RHO_START
     for i in range(p.mu.shape[0]):
         u = get3(p.u, i)
-        y = (-u[0] - p.mu[i] * math.sqrt(u[1] * u[1] + u[2] * u[2]), -u[1], -u[2])
+        y = (-u[0] - lift(u, p.mu[i]), -u[1], -u[2])
         put3(p.y, i, sub(y, project(y, p.mu[i])))
         put3(p.z, i, get3(p.l, i))
 
@@ -60,10 +61,10 @@ def iterate(p, rho):
     m = p.mu.shape[0]
     for i in range(m):
         y, z = get3(p.y, i), get3(p.z, i)
-        c = (p.c[3 * i] + p.mu[i] * math.sqrt(y[1] * y[1] + y[2] * y[2]), p.c[3 * i + 1], p.c[3 * i + 2])
+        c = (p.c[3 * i] + lift(y, p.mu[i]), p.c[3 * i + 1], p.c[3 * i + 2])
         put3(p.start, i, sub(sub(scale(rho, z), y), c))
     to_columns(p, p.start, p.x)
-    solve_factored(p.A, p.tally[RANK], p.x)
+    solve_factored(p.A, p.rank, p.x)
     apart, moved = 0.0, 0.0
     for i in range(m):
         x = scale(1.0 / rho, sub(get3(p.start, i), to_rows(p, p.x, i)))
@@ -81,20 +82,20 @@ def admm(address, iterations, tolerance):
     """Go on from where the last round ended, at first from p.l, into p.l.  Returns whether it converged."""
     (p,) = load(address)
     relative = math.inf
-    if p.number[RHO] == 0.0:
+    if p.rho == 0.0:
         begin(p)
-    factor(p, p.number[RHO])
+    factor(p, p.rho)
     for iteration in range(1, iterations + 1):
-        if relative <= tolerance or p.tally[BUDGET] <= 0:
+        if relative <= tolerance or p.budget <= 0:
             break
-        p.tally[ADMM] += 1
-        p.tally[BUDGET] -= 1
-        apart, moved = iterate(p, p.number[RHO])
+        p.admm += 1
+        p.budget -= 1
+        apart, moved = iterate(p, p.rho)
         if iteration % BALANCE == 0:
             copy_rows(p.z, p.l)
             relative, _ = evaluate(address, 1.0, 0.0)
             ratio = math.sqrt(apart / moved) if moved > 0.0 and apart > 0.0 else 1.0
             if ratio > UNBALANCED or ratio < 1.0 / UNBALANCED:
-                p.number[RHO] = min(max(p.number[RHO] * min(max(ratio, 0.1), 10.0), RHO_MIN), RHO_MAX)
-                factor(p, p.number[RHO])
+                p.rho = min(max(p.rho * min(max(ratio, 0.1), 10.0), RHO_MIN), RHO_MAX)
+                factor(p, p.rho)
     return relative <= tolerance

@@ -1,4 +1,7 @@
-"""Dense factorisations that the staged solver needs, in place, without allocation.  Rows are contiguous."""
+"""Dense factorisations that the staged solver needs, in place, without allocation.  Rows are contiguous.
+
+Twin of factor.py, which keeps the zeros of a graph of links out.
+"""
 
 import math
 

@@ -4,22 +4,19 @@ F(l) = l - P_K(l - u~ / rho), u = J J^T l + c, has dF = C dl + N du for each con
 (1 + J^T M N J) dw = -J^T M F,  dl = -M (F + N J dw).  eps makes redundant contacts harmless.
 
 `newton` ends exactly but needs a start nearby.  `follow` comes from far away: it rounds the kinks (smoothing.py) and
-sharpens them while it goes.
+sharpens them while it goes.  Twin of newton.py, which has one for both.
 """
 
 from palpate.contact.cone import project
 from palpate.contact.dense_linear import solve_general
-from palpate.contact.dense_problem import BUDGET, NEWTON, RANK, copy_rows, evaluate, load, to_rows
-from palpate.contact.smoothing import linearised
+from palpate.contact.dense_problem import copy_rows, evaluate, load, to_rows
+from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, damped_inverse, linearised
 from palpate.jit import stage
-from palpate.spatial.vectors import add, add_scaled, compose, get3, get9, inverse3, put3, put9, rotate, scale
+from palpate.spatial.vectors import add, add_scaled, compose, get3, get9, put3, put9, rotate, scale
 
 EPS, EPS_MIN, EPS_MAX = 1e-6, 1e-10, 1e-1
 EPS_DOWN, EPS_UP = 0.1, 30.0  # after a step that worked, and after one that did not
 HALVINGS = 10
-# Rounding, in parts of the largest velocity; it shrinks once the natural map is within CLOSE of it, per contact.
-TAU_START, TAU_DOWN, TAU_END = 0.1, 0.2, 1e-8
-CLOSE = 0.2
 ENOUGH = 1e-4  # a step must lower the sum of squares by this part of what its length promises
 
 
@@ -27,7 +24,7 @@ ENOUGH = 1e-4  # a step must lower the sum of squares by this part of what its l
 def newton_step(address, eps, rho, tau):
     """p.step from p.l, p.u.  False if the system is singular."""
     (p,) = load(address)
-    m, r = p.mu.shape[0], p.tally[RANK]
+    m, r = p.mu.shape[0], p.rank
     for k in range(r):
         p.x[k] = 0.0
         for j in range(r):
@@ -35,7 +32,7 @@ def newton_step(address, eps, rho, tau):
         p.A[k, k] = 1.0
     for i in range(m):
         F, C, N = linearised(get3(p.l, i), get3(p.u, i), p.mu[i], rho, tau)
-        M = inverse3((C[0] + eps, C[1], C[2], C[3], C[4] + eps, C[5], C[6], C[7], C[8] + eps))
+        M = damped_inverse(C, eps)
         X, y = compose(M, N), rotate(M, F)
         put9(p.X, i, X)
         put3(p.step, i, scale(-1.0, y))
@@ -88,10 +85,10 @@ def newton(address, iterations, tolerance, rho):
     relative, merit = evaluate(address, rho, 0.0)
     eps = EPS
     for _ in range(iterations):
-        if relative <= tolerance or p.tally[BUDGET] <= 0 or eps > EPS_MAX:
+        if relative <= tolerance or p.budget <= 0 or eps > EPS_MAX:
             break
-        p.tally[NEWTON] += 1
-        p.tally[BUDGET] -= 1
+        p.newton += 1
+        p.budget -= 1
         before = merit
         relative, merit = line_search(address, eps, rho, 0.0, merit)
         eps = max(EPS_DOWN * eps, EPS_MIN) if merit < before else EPS_UP * eps
@@ -108,10 +105,10 @@ def follow(address, iterations, rho):
     tau, eps = TAU_START * largest, EPS
     _, merit = evaluate(address, rho, tau)
     for _ in range(iterations):
-        if tau < TAU_END * largest or p.tally[BUDGET] <= 0 or eps > EPS_MAX:
+        if tau < TAU_END * largest or p.budget <= 0 or eps > EPS_MAX:
             break
-        p.tally[NEWTON] += 1
-        p.tally[BUDGET] -= 1
+        p.newton += 1
+        p.budget -= 1
         before = merit
         _, merit = line_search(address, eps, rho, tau, merit)
         eps = max(EPS_DOWN * eps, EPS_MIN) if merit < before else EPS_UP * eps

@@ -2,31 +2,36 @@
 
 Contact i is scaled by sqrt(g_i), g_i = trace(G_ii) / 3: l' = sqrt(g) l, u' = u / sqrt(g).  Cones do not change, every
 block gets the mean diagonal 1, and natural maps need no g.  G' = J J^T with r columns: redundant contacts are cheap.
+Twin of rows.py and residual.py.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from palpate.contact.cone import natural_map
 from palpate.contact.smoothing import smooth_map
-from palpate.jit import Block, block_loader, kernel, stage
-from palpate.model.model import Floats, Floats1, Floats2, Ints1
+from palpate.jit import Struct, block_loader, kernel, stage
+from palpate.model.model import Floats, Floats1, Floats2
 from palpate.spatial.vectors import dot, get3, put3
 
-# rows of Problem.tally
-RANK, SWEEPS, NEWTON, ADMM, MULTI_ROOTS, BUDGET = range(6)
 ROUNDING = 1e-15  # of what a contact's velocity is made of: a natural map below that is zero, as where it grazes
-# rows of Problem.number
-BEST, RHO = range(2)
 
 
-class Problem(NamedTuple):
+class Problem(Struct):
     """m contacts, n = 3 m rows (n, t1, t2), r = rank of G.  Scaled units."""
 
+    rank: int
+    budget: int  # iterations that are left
+    # how many there were
+    sweeps: int
+    newton: int
+    admm: int
+    multi_roots: int
+    relative: float  # residual of `best`
+    rho: float  # of ADMM, 0 before it begins
     G: Floats2  # (n, n)
     J: Floats2  # (n, n), the first r columns are used
     K: Floats2  # (n, n), J^T J in its leading r x r part; written by the first ADMM
@@ -48,8 +53,6 @@ class Problem(NamedTuple):
     B: Floats2  # (n, n) X J
     w: Floats1  # (n,) vectors of length r
     x: Floats1  # (n,)
-    number: Floats1  # (2,) relative residual of `best`, ADMM's rho
-    tally: Ints1  # (6,) rank, iterations, what is left of the budget
 
 
 load = block_loader((Problem, False))
@@ -65,7 +68,7 @@ def scaled(G: Floats, c: Floats, mu: Floats, g: Floats) -> Problem:
         unit=rows[::3].copy(), speed=speeds(G, c) * rows[::3], grazing=grazing(c, mu) * rows[::3],
         own=zeros((m, 7)), l=zeros((m, 3)), u=zeros((m, 3)), best=zeros((m, 3)),
         start=zeros((m, 3)), step=zeros((m, 3)), z=zeros((m, 3)), y=zeros((m, 3)), X=zeros((m, 9)), B=zeros((n, n)),
-        w=zeros(n), x=zeros(n), number=np.array([np.inf, 0.0]), tally=zeros(6, dtype=np.int64),
+        w=zeros(n), x=zeros(n), relative=np.inf,
     )  # fmt: skip
 
 
@@ -87,10 +90,6 @@ def grazing(c: Floats, mu: Floats) -> Floats:
     return np.asarray(np.linalg.norm(c.reshape(-1, 3), axis=1) * (1.0 + mu))
 
 
-def block(problem: Problem) -> Block:
-    return Block(problem)
-
-
 @kernel
 def copy_rows(source, target):
     for i in range(source.shape[0]):
@@ -100,7 +99,7 @@ def copy_rows(source, target):
 @kernel
 def to_columns(p, x, w):
     """w = J^T x; x (m, 3)."""
-    r = p.tally[RANK]
+    r = p.rank
     for k in range(r):
         w[k] = 0.0
     for i in range(p.mu.shape[0]):
@@ -114,7 +113,7 @@ def to_columns(p, x, w):
 @kernel
 def to_rows(p, w, i):
     """J_i w: three rows of contact i."""
-    r, a, b, c = p.tally[RANK], 0.0, 0.0, 0.0
+    r, a, b, c = p.rank, 0.0, 0.0, 0.0
     for k in range(r):
         a += p.J[3 * i, k] * w[k]
         b += p.J[3 * i + 1, k] * w[k]
@@ -149,7 +148,7 @@ def evaluate(address, rho, tau):
             relative = max(relative, residual / p.speed[i] if p.speed[i] > 0.0 else math.inf)
     if not merit >= 0.0:
         return math.inf, math.inf  # a NaN
-    if tau == 0.0 and relative < p.number[BEST]:
-        p.number[BEST] = relative
+    if tau == 0.0 and relative < p.relative:
+        p.relative = relative
         copy_rows(p.l, p.best)
     return relative, merit

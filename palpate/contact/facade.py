@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.contact import dense, dense_problem
-from palpate.contact.dense_problem import ADMM, BUDGET, MULTI_ROOTS, NEWTON, SWEEPS
 from palpate.contact.laws.calls import MU_LARGEST
+from palpate.jit import Block
 from palpate.model.model import Floats
 
 ASYMMETRY = 1e-8  # relative to the largest entry: more is a mistake, less is rounding
@@ -75,28 +75,26 @@ def solve_contacts(
     fixed = (diagonal[:, 0] <= IMMOBILE * g) | (g <= NOTHING)
     g = np.where(fixed, 1.0, g)
     lam[np.repeat(fixed, 3)] = 0.0
-    counts = np.zeros(6, dtype=np.int64)
     moving, sliding = np.flatnonzero(~fixed), np.where(mu < MU_LEAST, 0.0, mu)
+    rows = (3 * moving[:, None] + np.arange(3)).ravel()
+    problem = dense_problem.scaled(G[np.ix_(rows, rows)], c[rows], sliding[moving], g[moving])
     if len(moving):
-        rows = (3 * moving[:, None] + np.arange(3)).ravel()
-        problem = dense_problem.scaled(G[np.ix_(rows, rows)], c[rows], sliding[moving], g[moving])
         lam[rows] = _solve(problem, lam[rows], SAFETY * tolerance, budget)
-        counts = problem.tally
     maps = _natural_maps(G, c, mu, g, lam, fixed)
     relative = _relative(G, c, mu, g, lam, maps)
     residual, slip = float(maps.max(initial=0.0)), float((g * maps).max(initial=0.0))
     lam, residual, slip = lam * (speed / size), residual * (speed / size), slip * speed
     converged = bool(relative <= tolerance)
     report = SolveReport(
-        converged, residual, slip, relative, int(counts[SWEEPS]), int(counts[NEWTON]), int(counts[ADMM]),
-        int(counts[MULTI_ROOTS]), not converged and len(moving) > 0 and bool(counts[BUDGET] <= 0),
+        converged, residual, slip, relative, problem.sweeps, problem.newton, problem.admm, problem.multi_roots,
+        not converged and len(moving) > 0 and problem.budget <= 0,
     )  # fmt: skip
     return lam, report
 
 
 def _solve(problem: dense_problem.Problem, lam: Floats, tolerance: float, budget: int) -> Floats:
     """Impulses in the cones, of contacts that can all move."""
-    block = dense_problem.block(problem)
+    block = Block(problem)
     if dense.factor_entry(block.address) > INDEFINITE:
         raise ValueError("G is not positive semidefinite: it has a negative eigenvalue")
     np.copyto(problem.l, lam.reshape(-1, 3) / problem.unit[:, None])

@@ -11,15 +11,13 @@ import math
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.residual import measured
 from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
-from palpate.contact.smoothing import linearised
+from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, damped_inverse, linearised
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, inverse3, put3, put9, rotate
+from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, put3, put9, rotate
 
 FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-6, 1e-9, 1e-1
 HALVINGS = 8
-# Rounding, in parts of the largest velocity; it shrinks once the natural map is within CLOSE of it, per row.
-TAU_START, TAU_DOWN, TAU_END, CLOSE = 0.1, 0.2, 1e-8, 0.2
 ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -50,7 +48,7 @@ def evaluate(r, begin, end, t, eps, tau):
         l = add_scaled(get3(r.lam, i), t, get3(r.dlam, i))
         u = add_scaled(get3(r.u, i), t, get3(r.du, i))
         F, C, N = row_derivative(r, i, l, u, tau)
-        M = inverse3((C[0] + eps, C[1], C[2], C[3], C[4] + eps, C[5], C[6], C[7], C[8] + eps))
+        M = damped_inverse(C, eps)
         put3(r.MF, i, rotate(M, F))
         put9(r.MN, i, compose(M, N))
         merit += r.scale[i] * dot(F, F)

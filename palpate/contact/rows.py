@@ -130,13 +130,18 @@ class Rows(Struct):
     warm_key: Ints1  # (C,)
     warm_impulse: Floats2  # (C, 3)
     hash: Ints1  # (H,) rows of warm_*, by key
+    # what the laws keep at each contact (contact/laws); k = 0 for one that keeps nothing
+    friction_state: Floats2  # (C, k)
+    restitution_state: Floats2  # (C, k)
+    warm_friction: Floats2  # (C, k) the same after the last step
+    warm_restitution: Floats2  # (C, k)
 
 
 load_rows = block_loader((Rows, False))
 
 
-def rows(model: Model, capacity: int) -> Rows:
-    """Room for `capacity` rows on the links of a model."""
+def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> Rows:
+    """Room for `capacity` rows on the links of a model; state_sizes: of the friction and the restitution law."""
     L, C = model.n_links, capacity
     S = min(L, 2 * C + 1)
     trees = np.bincount(model.arrays.root, minlength=L)[1:]
@@ -171,4 +176,6 @@ def rows(model: Model, capacity: int) -> Rows:
         eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
         K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
+        friction_state=zeros((C, state_sizes[0])), restitution_state=zeros((C, state_sizes[1])),
+        warm_friction=zeros((C, state_sizes[0])), warm_restitution=zeros((C, state_sizes[1])),
     )  # fmt: skip

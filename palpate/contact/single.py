@@ -23,6 +23,14 @@ INTERVALS = 24
 
 
 @kernel
+def own_velocity(G, l):
+    """G l."""
+    return (G[0] * l[0] + G[3] * l[1] + G[4] * l[2],
+            G[3] * l[0] + G[1] * l[1] + G[5] * l[2],
+            G[4] * l[0] + G[5] * l[1] + G[2] * l[2])  # fmt: skip
+
+
+@kernel
 def prepare(G):
     """What depends on G only, 7 numbers: (1 / G_nn, r (2), eigenvalues of Gb (2), cosine and sine of their axes)."""
     mean = (G[0] + G[1] + G[2]) / 3.0

@@ -9,7 +9,10 @@ import math
 
 from palpate.contact.cone import natural_map_derivative
 from palpate.jit import kernel
-from palpate.spatial.vectors import compose
+from palpate.spatial.vectors import compose, inverse3
+
+# tau, in parts of the largest velocity; it shrinks once the natural map is within CLOSE of it, per contact
+TAU_START, TAU_DOWN, TAU_END, CLOSE = 0.1, 0.2, 1e-8, 0.2
 
 
 @kernel
@@ -52,6 +55,12 @@ def smooth_map(l, u, mu, rho, tau):
              d01 * n, d01 * s1 + w * d11, d01 * s2 + w * d12,
              d02 * n, d02 * s1 + w * d12, d02 * s2 + w * d22)  # fmt: skip
     return F, C, N
+
+
+@kernel
+def damped_inverse(C, eps):
+    """(C + eps)^-1."""
+    return inverse3((C[0] + eps, C[1], C[2], C[3], C[4] + eps, C[5], C[6], C[7], C[8] + eps))
 
 
 @kernel

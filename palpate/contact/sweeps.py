@@ -5,10 +5,10 @@ The (3m x 3m) matrix of all contacts is never formed; a row costs as much as its
 
 from palpate.contact.cone import project, shifted
 from palpate.contact.rows import CONTACT, DRY, LIMIT
-from palpate.contact.single import impulse, solve_prepared
+from palpate.contact.single import impulse, own_velocity, solve_prepared
 from palpate.jit import kernel
 from palpate.jit.six import lane, no_six, plus, plus_times, put_six, six, times
-from palpate.spatial.vectors import get3, put3, sub
+from palpate.spatial.vectors import get3, part3, put3, sub
 
 
 @kernel
@@ -79,14 +79,6 @@ def gather(r, begin, end, slots_begin, slots_end):
 
 
 @kernel
-def symmetric3(G, i, l):
-    """G_i l."""
-    return (G[i, 0] * l[0] + G[i, 3] * l[1] + G[i, 4] * l[2],
-            G[i, 3] * l[0] + G[i, 1] * l[1] + G[i, 5] * l[2],
-            G[i, 4] * l[0] + G[i, 5] * l[1] + G[i, 2] * l[2])  # fmt: skip
-
-
-@kernel
 def local_solve(r, i, c, warm):
     """Row i by itself: its impulse under velocities c without it."""
     kind = r.kind[i]
@@ -114,7 +106,7 @@ def sweep(r, begin, end, back):
         i = r.order[begin + end - 1 - k] if back else r.order[k]
         old = get3(r.lam, i)
         u = relative(r, i, r.W)
-        own = symmetric3(r.G, i, old)
+        own = own_velocity(part3(r.G[i], 0) + part3(r.G[i], 3), old)
         c = (u[0] + r.offset[i, 0] - own[0], u[1] + r.offset[i, 1] - own[1], u[2] + r.offset[i, 2] - own[2])
         new = local_solve(r, i, c, old)
         d = sub(new, old)

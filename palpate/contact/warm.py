@@ -1,4 +1,4 @@
-"""Warm start: every row begins with the impulse it had in the last step.
+"""Warm start: every row begins with the impulse it had in the last step, and what laws keep of a contact.
 
 Rows are known again by a key: contacts by their shapes and features, others by their joint or connection.  Impulses of
 contacts are kept in world axes, others as they are.  (Moving them on by their last change was tried and made it worse:
@@ -62,10 +62,20 @@ def along(r, i, row):
 
 
 @kernel
+def carry_states(friction, restitution, i, last_friction, last_restitution, k):
+    """What the laws keep of a contact, in row i, from row k of others; -1: zero, as for a new contact."""
+    for j in range(friction.shape[1]):
+        friction[i, j] = last_friction[k, j] if k >= 0 else 0.0
+    for j in range(restitution.shape[1]):
+        restitution[i, j] = last_restitution[k, j] if k >= 0 else 0.0
+
+
+@kernel
 def recall(r, i, key):
-    """lam of row i from the last step, if it was there."""
+    """lam of row i from the last step, and its laws' states, if it was there."""
     r.key[i] = key
     k = last_row(r, key, i)
+    carry_states(r.friction_state, r.restitution_state, i, r.warm_friction, r.warm_restitution, k)
     if k < 0:
         r.unmatched += 1
         return
@@ -77,7 +87,7 @@ def recall(r, i, key):
 
 @kernel
 def remember(r):
-    """The impulses, for the next step."""
+    """The impulses and the laws' states, for the next step."""
     for i in range(r.n_rows):
         x = get3(r.lam, i)
         if r.kind[i] == CONTACT:
@@ -85,4 +95,5 @@ def remember(r):
             x = add_scaled(add_scaled(scale(x[0], n), x[1], t1), x[2], t2)
         put3(r.warm_impulse, i, x)
         r.warm_key[i] = r.key[i]
+        carry_states(r.warm_friction, r.warm_restitution, i, r.friction_state, r.restitution_state, i)
     r.n_warm = r.n_rows

@@ -13,8 +13,9 @@ from palpate.frame import PULL, PUSH
 from palpate.haptics.devices.scripted import Grasp, Push, Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
-from palpate.runtime.describe import STIFFNESS_N_M, describe
+from palpate.runtime.describe import STIFFNESS_N_M
 from palpate.runtime.engine import Engine, running
+from palpate.runtime.hello import hello_of
 from palpate.scenes.scene import Scene
 from palpate.servo.run import BATCH, Run
 
@@ -41,7 +42,7 @@ def recorded(scene: Scene, run: Run[Engine], record: Path | None) -> Iterator[Fr
     if record is None:
         yield None
         return
-    hello = describe(scene, run.simulation)
+    hello = hello_of(run.simulation)
     writer = FrameWriter(record, hello, clock="simulated", clock_offset_ns=0, overwrite=True)
     run.sink = writer.add
     yield writer

@@ -25,17 +25,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from palpate.experiments.report import Report
-from palpate.experiments.wall_loops import (
-    DAMPING,
-    DT,
-    EXTRAPOLATE,
-    HOLD,
-    INTERPOLATE,
-    MASS,
-    PUSH,
-    follow_entry,
-    meet_entry,
-)
+from palpate.experiments.wall_loops import Loop, follow_entry, meet_entry
+from palpate.haptics.passivity import open_accounts
+from palpate.jit import Block
+from palpate.link.estimate import EXTRAPOLATE, HOLD, INTERPOLATE
 
 MASS_KG, DAMPING_NS_M, PUSH_N = 0.35, 2.5, 3.0  # device and hand; towards the wall
 DT_S = 1e-3
@@ -117,10 +110,9 @@ def rise(way: Way) -> tuple[float, float]:
 
 def meet(way: Way, stiffness_N_m: float, start_m: float, seconds: float) -> np.ndarray:
     """(ticks, 3) position, force, energy absorbed of a device that is let go at rest and pushed towards the wall."""
-    settings = np.zeros(4)
-    settings[[MASS, DAMPING, DT, PUSH]] = MASS_KG, DAMPING_NS_M, DT_S, PUSH_N
-    trace = np.empty((round(seconds / DT_S), 3))
-    meet_entry(settings, float(stiffness_N_m), way.ratio, way.mode, start_m, trace)
+    loop = Loop(mass=MASS_KG, damping=DAMPING_NS_M, dt=DT_S, push=PUSH_N, gap=start_m)
+    block, trace = Block(loop, open_accounts(1)), np.empty((round(seconds / DT_S), 3))
+    meet_entry(block.address, float(stiffness_N_m), way.ratio, way.mode, trace)
     return trace
 
 

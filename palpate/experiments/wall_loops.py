@@ -12,20 +12,36 @@ import numpy as np
 
 from palpate.haptics.passivity import PortEnergy, bound_axis, control_axis, forget, observe_axis
 from palpate.haptics.virtual_coupling import coupling_force, drawn, pressed, shown_mass
-from palpate.jit import entry, kernel
+from palpate.jit import Struct, block_loader, entry, kernel
+from palpate.link.estimate import EXTRAPOLATE, INTERPOLATE
 
 # what a force is made with
 NONE, COUPLING, CONTROLLER, BOUNDING = range(4)
-# rows of the settings that kernels read
-(MASS, DAMPING, DT, PUSH, GAP, ENCODER, SMOOTHING, STEPS, WATCHED, COUPLING_K, COUPLING_B, TOOL, DECLARED,
- FORGET) = range(14)  # fmt: skip
-# columns of what a drop leaves: position in the last second [m]; energy no hand has given, and the lowest of
-# energy bounding's sum [J]
-HIGHEST, LOWEST, MEAN, CREATED, SPARED = range(5)
-# how a slow simulation's force is filled in between its steps
-HOLD, INTERPOLATE, EXTRAPOLATE = range(3)
 X_AXIS = (1.0, 0.0, 0.0)
 ORIGIN = (0.0, 0.0, 0.0)
+
+
+class Loop(Struct):
+    """Device, loop and protocol; what is zero is not used."""
+
+    mass: float  # [kg]
+    damping: float  # [N s/m]
+    dt: float  # [s]
+    push: float  # [N]
+    gap: float  # [m]
+    encoder: float  # step [m], 0: none
+    smoothing: float  # share of a new velocity in the filtered one
+    steps: int
+    watched: int  # the last of them
+    coupling_stiffness: float  # [N/m]
+    coupling_damping: float  # [N s/m]
+    tool: float  # [kg]
+    declared: float  # damping that energy bounding counts on [N s/m]
+    forget_s: float  # of the passivity controller
+    method: int  # NONE, COUPLING, ...
+
+
+load = block_loader((Loop, True), (PortEnergy, False))
 
 
 @kernel
@@ -48,58 +64,63 @@ def spring_wall(stiffness: float, damping: float, x: float, v: float) -> float:
 
 
 @kernel
-def drop(s: np.ndarray, stiffness: float, damping: float, method: int, e: PortEnergy, row: np.ndarray,
-         trace: np.ndarray) -> None:  # fmt: skip
-    """One drop on one wall; `row` gets the outcome, `trace` (steps, 3), if it has rows, position, force and energy."""
-    m, dt, push, step = s[MASS], s[DT], s[PUSH], s[ENCODER]
-    a, g, p, h = held_motion(m, s[DAMPING], dt)
-    steps, watched = int(s[STEPS]), int(s[WATCHED])
-    coupling = (s[COUPLING_K], s[COUPLING_B])
-    shown = shown_mass(coupling, s[TOOL], dt)
-    x, v = s[GAP], 0.0
+def drop(
+    s: Loop, stiffness: float, damping: float, e: PortEnergy, trace: np.ndarray
+) -> tuple[float, float, float, float, float]:  # fmt: skip
+    """One drop on one wall; `trace` (steps, 3), if it has rows, gets position, force and energy.
+
+    Returns the highest, lowest and mean position of the watched steps [m], the energy that no hand has given, and the
+    lowest of energy bounding's sum [J].
+    """
+    m, dt, push, step = s.mass, s.dt, s.push, s.encoder
+    a, g, p, h = held_motion(m, s.damping, dt)
+    coupling = (s.coupling_stiffness, s.coupling_damping)
+    shown = shown_mass(coupling, s.tool, dt)
+    x, v = s.gap, 0.0
     before = step * math.floor(x / step + 0.5) if step > 0.0 else x
     f = smooth = spared = 0.0
     y, u = (before, 0.0, 0.0), ORIGIN
     e.absorbed[0] = e.lowest[0] = e.away_s[0] = 0.0
-    row[HIGHEST], row[LOWEST], row[MEAN], row[CREATED], row[SPARED] = -math.inf, math.inf, 0.0, 0.0, 0.0
-    for k in range(steps):
+    highest, lowest, mean, created, least = -math.inf, math.inf, 0.0, 0.0, 0.0
+    for k in range(s.steps):
         seen = step * math.floor(x / step + 0.5) if step > 0.0 else x
         dx = seen - before
         before = seen
-        smooth += s[SMOOTHING] * (dx / dt - smooth)
+        smooth += s.smoothing * (dx / dt - smooth)
         observe_axis(e, 0, f, dx)
-        spared += -f * dx + s[DECLARED] / dt * dx * dx
+        spared += -f * dx + s.declared / dt * dx * dx
         wanted = spring_wall(stiffness, damping, seen, smooth)
-        if method == COUPLING:
+        if s.method == COUPLING:
             at, speed = (seen, 0.0, 0.0), (dx / dt, 0.0, 0.0)
-            u = drawn(coupling, s[TOOL], at, speed, y, u, ORIGIN, dt)
+            u = drawn(coupling, s.tool, at, speed, y, u, ORIGIN, dt)
             y, u, _ = pressed((stiffness, damping), shown, ORIGIN, X_AXIS, y, u, dt)
             f = coupling_force(coupling, at, speed, y, u)[0]
-        elif method == CONTROLLER:
-            forget(e, 0, seen < 0.0, s[FORGET], dt)
+        elif s.method == CONTROLLER:
+            forget(e, 0, seen < 0.0, s.forget_s, dt)
             f = control_axis(e, 0, wanted, dx, m, dt)
-        elif method == BOUNDING:
-            f = bound_axis(f, wanted, dx, s[DECLARED], dt)
+        elif s.method == BOUNDING:
+            f = bound_axis(f, wanted, dx, s.declared, dt)
         else:
             f = wanted
         # energy that neither the push nor anything else accounts for: it came out of the wall
-        row[CREATED] = max(row[CREATED], 0.5 * m * v * v - push * (s[GAP] - x))
-        if s[DECLARED] > 0.0:
-            row[SPARED] = min(row[SPARED], spared - 0.25 * dt / s[DECLARED] * f * f)
-        if k >= steps - watched:
-            row[HIGHEST], row[LOWEST] = max(row[HIGHEST], x), min(row[LOWEST], x)
-            row[MEAN] += x / watched
+        created = max(created, 0.5 * m * v * v - push * (s.gap - x))
+        if s.declared > 0.0:
+            least = min(least, spared - 0.25 * dt / s.declared * f * f)
+        if k >= s.steps - s.watched:
+            highest, lowest = max(highest, x), min(lowest, x)
+            mean += x / s.watched
         if k < trace.shape[0]:
             trace[k, 0], trace[k, 1], trace[k, 2] = x, f, e.absorbed[0]
         x, v = x + p * v + h * (f - push), a * v + g * (f - push)
+    return highest, lowest, mean, created, least
 
 
-# scratch (3,) and count (1,): an account of energy
-@entry("float64[::1], float64[:, ::1], intp, float64[::1], int64[::1], float64[:, ::1], float64[:, ::1]")
-def drops_entry(settings, walls, method, scratch, count, out, trace):  # type: ignore[no-untyped-def]
-    e = PortEnergy(scratch[0:1], scratch[1:2], scratch[2:3], count)
+@entry("intp, float64[:, ::1], float64[:, ::1], float64[:, ::1]")
+def drops_entry(address, walls, out, trace):  # type: ignore[no-untyped-def]
+    """A drop on each wall (n, 2), stiffness and damping; out (n, 5): see `drop`."""
+    s, e = load(address)
     for i in range(walls.shape[0]):
-        drop(settings, walls[i, 0], walls[i, 1], method, e, out[i], trace)
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = drop(s, walls[i, 0], walls[i, 1], e, trace)
 
 
 # ---- a wall whose simulation is slower than the servo
@@ -126,18 +147,19 @@ def follow_entry(path, stiffness, ratio, mode, force, absorbed):  # type: ignore
         force[k] = filled_in(mode, newest, before, (k % ratio) / ratio)
 
 
-@entry("float64[::1], float64, intp, intp, float64, float64[:, ::1]")
-def meet_entry(settings, stiffness, ratio, mode, start, trace):  # type: ignore[no-untyped-def]
-    """The device is let go at `start` [m]; trace (ticks, 3): position, force, energy absorbed."""
-    a, g, p, h = held_motion(settings[MASS], settings[DAMPING], settings[DT])
-    x, v, f, absorbed = start, 0.0, 0.0, 0.0
+@entry("intp, float64, intp, intp, float64[:, ::1]")
+def meet_entry(address, stiffness, ratio, mode, trace):  # type: ignore[no-untyped-def]
+    """The device is let go at its gap; trace (ticks, 3): position, force, energy absorbed."""
+    s, _ = load(address)
+    a, g, p, h = held_motion(s.mass, s.damping, s.dt)
+    x, v, f, absorbed = s.gap, 0.0, 0.0, 0.0
     newest = before = spring_wall(stiffness, 0.0, x, 0.0)
     for k in range(trace.shape[0]):
         if k % ratio == 0:
             before, newest = newest, spring_wall(stiffness, 0.0, x, 0.0)
         f = filled_in(mode, newest, before, (k % ratio) / ratio)
         trace[k, 0], trace[k, 1], trace[k, 2] = x, f, absorbed
-        u = f - settings[PUSH]
+        u = f - s.push
         dx = p * v + h * u
         absorbed -= f * dx
         x, v = x + dx, a * v + g * u

@@ -24,7 +24,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from palpate.experiments.report import Report
-from palpate.experiments.wall_loops import SMOOTHING, STEPS, drops_entry
+from palpate.experiments.wall_loops import Loop, drops_entry
+from palpate.haptics.passivity import open_accounts
+from palpate.jit import Block
 
 METHODS = ("none", "coupling", "controller", "bounding")  # in the order of wall_loops
 
@@ -67,11 +69,15 @@ class Setup:
     def dt_s(self) -> float:
         return 1.0 / self.rate_hz
 
-    def array(self) -> np.ndarray:
-        smoothing = 1.0 - math.exp(-2.0 * math.pi * self.filter_hz * self.dt_s)
-        return np.array([self.mass_kg, self.damping_Ns_m, self.dt_s, self.push_N, self.gap_m, self.encoder_m, smoothing,
-                         round(self.seconds * self.rate_hz), round(self.rate_hz), self.coupling_N_m,
-                         self.coupling_Ns_m, self.tool_kg, self.declared_Ns_m, self.forget_s])  # fmt: skip
+    def loop(self) -> Loop:
+        """For kernels."""
+        return Loop(
+            mass=self.mass_kg, damping=self.damping_Ns_m, dt=self.dt_s, push=self.push_N, gap=self.gap_m,
+            encoder=self.encoder_m, smoothing=1.0 - math.exp(-2.0 * math.pi * self.filter_hz * self.dt_s),
+            steps=round(self.seconds * self.rate_hz), watched=round(self.rate_hz),
+            coupling_stiffness=self.coupling_N_m, coupling_damping=self.coupling_Ns_m, tool=self.tool_kg,
+            declared=self.declared_Ns_m, forget_s=self.forget_s, method=METHODS.index(self.method),
+        )  # fmt: skip
 
 
 class Drops(NamedTuple):
@@ -99,9 +105,9 @@ def drops(setup: Setup, stiffness_N_m: ArrayLike, damping_Ns_m: ArrayLike, trace
     """Let the device go before walls of these stiffnesses and dampings (broadcast against each other)."""
     K, B = np.broadcast_arrays(np.asarray(stiffness_N_m, float), np.asarray(damping_Ns_m, float))
     walls = np.stack([K.ravel(), B.ravel()], axis=1)
-    settings, out = setup.array(), np.empty((len(walls), 5))
-    path = np.empty((int(settings[STEPS]) if trace else 0, 3))
-    drops_entry(settings, walls, METHODS.index(setup.method), np.zeros(3), np.zeros(1, np.int64), out, path)
+    loop, out = setup.loop(), np.empty((len(walls), 5))
+    block, path = Block(loop, open_accounts(1)), np.empty((loop.steps if trace else 0, 3))
+    drops_entry(block.address, walls, out, path)
     highest, lowest, mean, created, spared = out.T.reshape(5, *K.shape)
     return Drops(highest, lowest, mean, created, spared, path)
 
@@ -119,8 +125,7 @@ def stiffest(stiffness_N_m: np.ndarray, ok: np.ndarray) -> np.ndarray:
 
 def linear_limit(setup: Setup, damping_Ns_m: float) -> float:
     """The K [N/m] at which device, hold, difference and filter first have an eigenvalue on the unit circle."""
-    s = setup.array()
-    m, dt, w = setup.mass_kg, setup.dt_s, s[SMOOTHING]
+    m, dt, w = setup.mass_kg, setup.dt_s, setup.loop().smoothing
     z = setup.damping_Ns_m * dt / m
     # not from held_motion: another way to the same numbers, the matrix exponential's series
     A = np.array([[0.0, 1.0, 0.0], [0.0, -z / dt, 1.0 / m], [0.0, 0.0, 0.0]]) * dt

@@ -17,30 +17,39 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from palpate.jit import kernel
+from palpate.jit import Struct, Vector, kernel
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.placement import Rotation, Vector3, vector3
 from palpate.spatial.quaternions import quaternion_exp, quaternion_product, rotation_between
 from palpate.spatial.vectors import add_scaled, get3, get4, scale, sub
 
-# rows of HandArrays.number and of HandArrays.wrist, which ends with GRIP_DAMPING
-MASS, DAMPING, STIFFNESS, GRIP_STIFFNESS, GRIP_DAMPING, RELEASE_S, STRAIGHT, PUSH = 0, 1, 2, 3, 4, 5, 6, slice(7, 10)
 
-
-class HandArrays(NamedTuple):
+class HandArrays(Struct):
     """A hand for kernels, read-only."""
 
+    mass: float
+    damping: float
+    stiffness: float
+    grip_stiffness: float
+    grip_damping: float
+    push: Vector  # [N]
+    release_s: float
+    straight: int  # 1: from one way point to the next without resting
+    # the same of its turns, per rad
+    wrist_inertia: float
+    wrist_damping: float
+    wrist_stiffness: float
+    wrist_grip_stiffness: float
+    wrist_grip_damping: float
     time: Floats1  # (n,) of the way points [s]
     position: Floats2  # (n, 3) [m]
     hold: Floats2  # (k, 2) when button 0 is pressed: from, until [s]
-    number: Floats1  # MASS .. PUSH
     turn_time: Floats1  # (n,) of the turns [s]
     turn: Floats2  # (n, 4) (w, x, y, z)
-    wrist: Floats1  # as number, MASS an inertia [kg m^2] and the rest per rad
 
 
 @dataclass(frozen=True)
@@ -107,21 +116,16 @@ class Hand:
 
     def arrays(self) -> HandArrays:
         """For kernels."""
-        numbers = (self.mass_kg, self.damping_Ns_m, self.stiffness_N_m, self.grip_N_m, self.grip_Ns_m, self.release_s,
-                   float(self.motion == "straight"), *self.push_N)  # fmt: skip
-        arrays = HandArrays(
-            np.array([t for t, _ in self.intent]),
-            np.array([p for _, p in self.intent]),
-            np.array(self.holds, dtype=np.float64).reshape(-1, 2),
-            np.array(numbers, dtype=np.float64),
-            np.array([t for t, _ in self.turns]),
-            np.array([turn.wxyz for _, turn in self.turns]),
-            np.array([self.wrist_inertia_kg_m2, self.wrist_damping_Nms, self.wrist_stiffness_Nm_rad, self.grip_Nm_rad,
-                      self.grip_Nms]),
-        )  # fmt: skip
-        for array in arrays:
-            array.setflags(write=False)
-        return arrays
+        return HandArrays(
+            mass=self.mass_kg, damping=self.damping_Ns_m, stiffness=self.stiffness_N_m, grip_stiffness=self.grip_N_m,
+            grip_damping=self.grip_Ns_m, push=self.push_N, release_s=self.release_s, straight=self.motion == "straight",
+            wrist_inertia=self.wrist_inertia_kg_m2, wrist_damping=self.wrist_damping_Nms,
+            wrist_stiffness=self.wrist_stiffness_Nm_rad, wrist_grip_stiffness=self.grip_Nm_rad,
+            wrist_grip_damping=self.grip_Nms,
+            time=np.array([t for t, _ in self.intent]), position=np.array([p for _, p in self.intent]),
+            hold=np.array(self.holds, dtype=np.float64).reshape(-1, 2),
+            turn_time=np.array([t for t, _ in self.turns]), turn=np.array([turn.wxyz for _, turn in self.turns]),
+        ).frozen()  # fmt: skip
 
 
 def _number(value: Any, what: str) -> float:
@@ -164,7 +168,7 @@ def along(time, straight, t):
     seconds = time[high] - time[low]
     s = (t - time[low]) / seconds
     ds = 1.0
-    if straight == 0.0:
+    if not straight:
         ds = 30.0 * (s * (1.0 - s)) ** 2
         s = s * s * s * (10.0 + s * (6.0 * s - 15.0))
     return low, high, s, ds / seconds
@@ -173,7 +177,7 @@ def along(time, straight, t):
 @kernel
 def intent_at(hand, t):
     """x_d [m] and x_d' [m/s]."""
-    low, high, s, rate = along(hand.time, hand.number[STRAIGHT], t)
+    low, high, s, rate = along(hand.time, hand.straight, t)
     start = get3(hand.position, low)
     way = sub(get3(hand.position, high), start)
     return add_scaled(start, s, way), scale(rate, way)
@@ -182,7 +186,7 @@ def intent_at(hand, t):
 @kernel
 def turn_at(hand, t):
     """R_d as a quaternion, and w_d [rad/s]; about one axis from one to the next."""
-    low, high, s, rate = along(hand.turn_time, hand.number[STRAIGHT], t)
+    low, high, s, rate = along(hand.turn_time, hand.straight, t)
     start = get4(hand.turn, low)
     way = rotation_between(start, get4(hand.turn, high))
     return quaternion_product(quaternion_exp(s * way[0], s * way[1], s * way[2]), start), scale(rate, way)
@@ -191,7 +195,7 @@ def turn_at(hand, t):
 @kernel
 def grips_at(hand, t):
     """Whether the hand still has the device."""
-    return t < hand.number[RELEASE_S]
+    return t < hand.release_s
 
 
 @kernel

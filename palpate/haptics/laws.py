@@ -4,7 +4,8 @@ An effect law gives the force on the hand in free space:
 
     (fx, fy, fz) [N] = law(position [m], velocity [m/s], time_s, settings)
 
-position and velocity are tuples of three, settings a tuple of the four numbers that the user gave.  The sum of all
+position and velocity are tuples of three, settings a tuple of the four numbers that the user gave; a fifth argument,
+`state`, is a row of four numbers that the law may keep, zero at first, one row for each effect.  The sum of all
 effects goes through the guard (haptics/guard.py), so no law can exceed the device's limits; one that gives a NaN ends
 in a fault that names it.
 
@@ -35,10 +36,11 @@ EFFECTS: Registry = {
 Vector = tuple[float, float, float]
 
 
-def effect_law(function: Callable[[Vector, Vector, float, tuple[float, float, float, float]], Any]) -> FieldLaw:
+def effect_law(function: Callable[..., Any]) -> FieldLaw:
     """Make a function of (position, velocity, time_s, settings) that gives three numbers [N] an effect law.
 
-    It is compiled: it may use `math` and kernels, but not allocate, raise or remember.
+    It is compiled: it may use `math` and kernels, but not allocate or raise.  With a fifth argument, `state`, it keeps
+    four numbers of its own wherever it is used.
     """
     return field_law(function)
 

@@ -112,7 +112,7 @@ class Reaching:
             proxy=self.rendering.address, world=world.arrays.block.address, frame=R.reshape(1, 9).copy(),
             frame_origin=np.array(reach.place.p, dtype=float).reshape(1, 3),
             frame_turn=np.array(reach.place.R.wxyz, dtype=float), turn=np.tile([1.0, 0.0, 0.0, 0.0], 3),
-            clock=np.zeros(2, dtype=np.int64), absorbed=self.energy.absorbed, port_integer=in_tick.port.integer,
+            clock=np.zeros(2, dtype=np.int64), absorbed=self.energy.absorbed,
             mode=MODES.index(reach.mode), passivity=PASSIVITIES.index(reach.passivity), tool_body=tool,
             real_time=real_time, scale=reach.scale, weight=weight, stiffness=stiffness, stiffness_N_m=stiffness.min(),
             given_damping=0.0 if reach.damping_Ns_m is None else reach.damping_Ns_m, stiffness_Nm_rad=turning,

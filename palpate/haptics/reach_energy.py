@@ -4,8 +4,6 @@ a  ReachArrays (reach_tables.py);  e  PortEnergy (passivity.py);  t  Tank (tank.
 frame everything here is
 """
 
-from palpate.haptics.devices.port import POSITION, QUATERNION
-from palpate.haptics.devices.protocol import FORCE, TORQUE
 from palpate.haptics.passivity import bound, control, observe, observe_turn
 from palpate.haptics.reach_tables import (
     BOUNDING,
@@ -19,7 +17,7 @@ from palpate.haptics.reach_tables import (
 from palpate.haptics.tank import absorb, empty, grant, keep_passive, receive
 from palpate.jit import kernel
 from palpate.spatial.quaternions import rotation_between
-from palpate.spatial.vectors import part3, part4, put_part, scale, sub
+from palpate.spatial.vectors import part4, put_part, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -27,13 +25,13 @@ ZERO = (0.0, 0.0, 0.0)
 @kernel
 def watch_energy(a, port, e):
     """(displacement, rotation vector) of the device since the last tick; counts what the wrench held meanwhile did."""
-    x, turn = part3(port.reading, POSITION.start), part4(port.reading, QUATERNION.start)
+    x, turn = port.position, port.quaternion
     moved, turned = ZERO, ZERO
     if a.started:
         moved = sub(x, a.last)
         turned = rotation_between(part4(a.turn, LAST_TURN), turn)
-        observe(e, HAND, part3(port.command, FORCE.start), moved)
-        observe_turn(e, HAND_TURN, part3(port.command, TORQUE.start), turned)
+        observe(e, HAND, port.force, moved)
+        observe_turn(e, HAND_TURN, port.torque, turned)
     a.last = x
     put_part(a.turn, LAST_TURN, turn)
     a.started = 1
@@ -47,7 +45,7 @@ def spend(a, t, port, force, moved, dt):
     if a.new_link:
         a.new_link = 0
         empty(t)
-    absorb(t, scale(weight, part3(port.command, FORCE.start)), scale(stretch, moved))
+    absorb(t, scale(weight, port.force), scale(stretch, moved))
     a.granted_J = grant(t)
     receive(t, a.energy_J)
     mass = a.device_mass * weight / stretch
@@ -63,7 +61,7 @@ def keep_honest(a, e, t, port, force, moved, dt):
     if a.passivity == CONTROLLER:
         return control(e, HAND, force, moved, a.device_mass, dt)
     if a.passivity == BOUNDING:
-        return bound(part3(port.command, FORCE.start), force, moved, a.damping, dt)
+        return bound(port.force, force, moved, a.damping, dt)
     return force
 
 
@@ -73,5 +71,5 @@ def keep_turning_honest(a, e, port, torque, turned, dt):
     if a.passivity == OBSERVER:
         return torque
     if a.passivity == BOUNDING:
-        return bound(part3(port.command, TORQUE.start), torque, turned, a.turn_damping, dt)
+        return bound(port.torque, torque, turned, a.turn_damping, dt)
     return control(e, HAND_TURN, torque, turned, a.device_inertia, dt)

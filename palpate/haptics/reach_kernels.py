@@ -24,10 +24,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.mobility import point_mobility, push_response, turn_mobility
 from palpate.haptics.coupling import effective_mass, pull, turn
-from palpate.haptics.devices.port import BUTTONS, OK, POSITION, QUATERNION, SAMPLED_S, SPIN, VELOCITY, load_port
-from palpate.haptics.devices.port import DT_S as PORT_DT_S
-from palpate.haptics.devices.port import NOW_S as PORT_NOW_S
-from palpate.haptics.devices.protocol import FORCE, TORQUE
+from palpate.haptics.devices.port import OK, load_port
 from palpate.haptics.grasp import has_leapt, push_body
 from palpate.haptics.guard import CLAMPED, LAW_FAILED, LINK_LOST, NO_FAULT, Guard, engage, guard, latch_fault
 from palpate.haptics.passivity import PortEnergy, give
@@ -45,7 +42,7 @@ from palpate.haptics.reach_tables import (
     TOOL,
     ReachArrays,
 )  # fmt: skip
-from palpate.haptics.rendering.effects import FAILED, EffectTable, effects_force
+from palpate.haptics.rendering.effects import EffectTable, effects_force
 from palpate.haptics.rendering.nearest import nearest_of_all
 from palpate.haptics.rendering.proxy import remember, update_proxy
 from palpate.haptics.rendering.tables import load_proxy
@@ -60,7 +57,6 @@ from palpate.spatial.vectors import (
     dot,
     get3,
     get9,
-    part3,
     part4,
     put3,
     put_part,
@@ -85,8 +81,11 @@ load_reach = block_loader(
 def is_readable(port):
     """Whether every number of the reading is one, and none beyond all sense."""
     sane = True
-    for k in range(port.reading.shape[0]):
-        sane = sane and abs(port.reading[k]) <= LARGEST_SANE  # a NaN fails this too
+    for x in (port.position, port.velocity, port.spin):
+        for k in range(3):
+            sane = sane and abs(x[k]) <= LARGEST_SANE  # a NaN fails this too
+    for k in range(4):
+        sane = sane and abs(port.quaternion[k]) <= LARGEST_SANE
     return sane
 
 
@@ -94,11 +93,10 @@ def is_readable(port):
 def place_hand(a, port):
     """Where the reading puts the hand in the world."""
     R, stretch = get9(a.frame, 0), a.scale
-    x = part3(port.reading, POSITION.start)
-    a.hip = add(get3(a.frame_origin, 0), rotate(R, scale(stretch, x)))
-    a.hip_velocity = rotate(R, scale(stretch, part3(port.reading, VELOCITY.start)))
-    a.hip_spin = rotate(R, part3(port.reading, SPIN.start))
-    put_part(a.turn, ORIENTATION, quaternion_product(part4(a.frame_turn, 0), part4(port.reading, QUATERNION.start)))
+    a.hip = add(get3(a.frame_origin, 0), rotate(R, scale(stretch, port.position)))
+    a.hip_velocity = rotate(R, scale(stretch, port.velocity))
+    a.hip_spin = rotate(R, port.spin)
+    put_part(a.turn, ORIENTATION, quaternion_product(part4(a.frame_turn, 0), port.quaternion))
 
 
 @kernel
@@ -242,7 +240,7 @@ def touch_bodies(m, w, s, a, e, proxy, dt, acting):
 def note_age(a, port, now_s):
     """From the sample to the force just written."""
     now = 1e-9 * monotonic_ns(a.clock) if a.real_time else now_s
-    a.age_s = now - port.number[SAMPLED_S]
+    a.age_s = now - port.sampled_s
     if a.age_s > a.oldest_s:
         a.oldest_s = a.age_s
 
@@ -255,7 +253,7 @@ def feel(m, w, s, a, e, f, t, port, moved, turned, dt):
     follows = q.placed != 0 or a.held != WORLD
     if follows and has_leapt(m, w, c.link_R, c.link_p, q.old_R, q.old_p, dt):
         let_go(a, a.proxy)  # force then comes from nothing again
-    choose_hold(m, w, a, a.proxy, port.integer[BUTTONS] & 1)
+    choose_hold(m, w, a, a.proxy, port.buttons & 1)
     if a.held != WORLD:
         force, torque = hold_body(m, w, s, a, e, dt, acting)
         remember(c, q)  # as the proxy does, which rests
@@ -269,24 +267,24 @@ def feel(m, w, s, a, e, f, t, port, moved, turned, dt):
 
 @routine
 def reach(address):
-    """One tick of a device, as its integer[DOING] says: RESTING (no force), FEELING (none on bodies) or ACTING."""
+    """One tick of a device, as its `doing` says: RESTING (no force), FEELING (none on bodies) or ACTING."""
     a, g, e, f, t = load_reach(address)
     port = load_port(a.port)[0]
     m, w, _, _, _, s = load_world(a.world)
     dt = a.dt
     if a.engage:
-        a.engage, a.started, f.integer[FAILED] = 0, 0, -1
+        a.engage, a.started, f.failed = 0, 0, -1
         engage(g)
         let_go(a, a.proxy)
-    port.number[PORT_NOW_S], port.number[PORT_DT_S] = a.now_s, dt
+    port.now_s, port.dt = a.now_s, dt
     status = call_routine(a.sample, a.port)
     if a.doing == CUT and status >= OK:
         status = LINK_LOST
-    readable, sensed, moved, turned = is_readable(port), not math.isnan(port.number[SAMPLED_S]), ZERO, ZERO
+    readable, sensed, moved, turned = is_readable(port), not math.isnan(port.sampled_s), ZERO, ZERO
     if readable and sensed:  # before its first reading nobody knows where the hand is
         place_hand(a, port)
         moved, turned = watch_energy(a, port, e)
-    force, torque, velocity = ZERO, ZERO, part3(port.reading, VELOCITY.start) if readable else NAN3
+    force, torque, velocity = ZERO, ZERO, port.velocity if readable else NAN3
     resting = a.doing == RESTING or status < OK or g.cause != NO_FAULT
     resting = resting or not (readable and sensed)
     if resting:
@@ -298,11 +296,10 @@ def reach(address):
         g.counts[CLAMPED] += a.capped - capped  # what the strength held back, the guard does not see
     R = get9(a.frame, 0)
     a.felt = rotate(R, force)
-    force, torque = guard(g, force, torque, velocity, part3(port.reading, SPIN.start), status, a.late_s, dt)
+    force, torque = guard(g, force, torque, velocity, port.spin, status, a.late_s, dt)
     if resting and g.cause == NO_FAULT:  # when force comes back, it does so from nothing
         engage(g)
-    put_part(port.command, TORQUE.start, torque)
-    put_part(port.command, FORCE.start, force)
+    port.torque, port.force = torque, force
     sent = call_routine(a.send, a.port)
     if sent != status and sent != OK:
         latch_fault(g, True, True, sent)

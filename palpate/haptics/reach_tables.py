@@ -88,7 +88,6 @@ class ReachArrays(Struct):
     clock: Ints1  # (2,) scratch
     # those of the block's other parts that a frame shows
     absorbed: Floats1  # PortEnergy.absorbed
-    port_integer: Ints1  # Port.integer
 
 
 load_head = block_loader((ReachArrays, False))

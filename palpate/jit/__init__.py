@@ -10,13 +10,13 @@ Block    numbers and arrays with names behind one address, so that a call passes
 This folder is the only one that imports numba.  With NUMBA_DISABLE_JIT=1 the decorators return the plain function.
 """
 
-from palpate.jit.blocks import Block, Struct, Vector, block_loader
+from palpate.jit.blocks import Block, Quaternion, Struct, Vector, block_loader
 from palpate.jit.cache import cache_dir, import_closure
 from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel, stage, warm
 from palpate.jit.progress import compile_listener
 from palpate.jit.shared import shared
 
 __all__ = [
-    "DISABLED", "Block", "Struct", "Vector", "allocations", "block_loader", "cache_dir", "compile_listener", "entries",
-    "entry", "exact_kernel", "import_closure", "kernel", "shared", "stage", "warm",
+    "DISABLED", "Block", "Quaternion", "Struct", "Vector", "allocations", "block_loader", "cache_dir",
+    "compile_listener", "entries", "entry", "exact_kernel", "import_closure", "kernel", "shared", "stage", "warm",
 ]  # fmt: skip

@@ -7,7 +7,8 @@ code read and write the same words, `head.tick` on both sides.
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+import hashlib
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from llvmlite import ir
@@ -23,8 +24,10 @@ ITEM_BYTES = ir.Constant(WORD, 8)  # of every array in a Block
 KINDS = {
     "Floats1": (types.float64, 1, 0), "Floats2": (types.float64, 2, 0), "Ints1": (types.int64, 1, 0),
     "float": (types.float64, 0, 1), "int": (types.int64, 0, 1), "Vector": (types.float64, 0, 3),
+    "Quaternion": (types.float64, 0, 4),
 }  # fmt: skip
 Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]  # (w, x, y, z)
 ITEMS = {types.float64: np.dtype(np.float64), types.int64: np.dtype(np.int64)}
 
 _plain: list[tuple[Any, ...]] = []  # without the compiler an address is a place in this list, and one
@@ -36,7 +39,7 @@ class Field(NamedTuple):
     name: str
     item: Any  # numba's type of a number, or of the items of an array
     ndim: int  # 0: a number, or a vector
-    length: int  # of an array 0, of a number 1, of a vector 3
+    length: int  # of an array 0, of a number 1, of a vector 3, of a quaternion 4
     place: int  # where it begins [words]
 
     @property
@@ -65,8 +68,8 @@ class Struct:
 
         head = Head(dt=1e-3, q=np.zeros(6))
 
-    Numbers and vectors (tuples of three) may be written, arrays written into.  What is not given is zero; an array
-    must be.
+    Numbers, vectors (tuples of three) and quaternions (of four) may be written, arrays written into.  What is not given
+    is zero; an array must be.
     """
 
     _fields: tuple[Field, ...] = ()
@@ -103,6 +106,12 @@ class Struct:
     def arrays(self) -> dict[str, np.ndarray]:
         """All fields so, by name."""
         return {field.name: self.array(field.name) for field in self._fields}
+
+    def frozen(self) -> Self:
+        """Itself, which Python cannot write from now on."""
+        for memory in (self._memory, self._floats, *self.arrays().values()):
+            memory.setflags(write=False)
+        return self
 
 
 class _Number:
@@ -189,7 +198,10 @@ class Part(types.Type):
         self.readonly = readonly
         self.fixed = readonly or not issubclass(layout, Struct)  # its numbers
         self.fields = fields_of(layout)
-        super().__init__(name=f"{layout.__module__}.{layout.__qualname__}{' const' if readonly else ''}")
+        # the cache knows it by its name, and a kernel's file need not import the layout's: so the name has its edits
+        digest = hashlib.blake2b(repr(self.fields).encode(), digest_size=4).hexdigest()
+        self.title = f"{layout.__module__}.{layout.__qualname__}{' const' if readonly else ''}"
+        super().__init__(name=f"{self.title} {digest}")
 
     @property
     def key(self) -> Any:
@@ -265,7 +277,7 @@ def store_field(context: Any, builder: Any, signature: Any, values: Any, name: s
     part = signature.args[0]
     kind, place = _fields(part)[name]
     if part.fixed or isinstance(kind, types.Array):
-        raise TypeError(f"{part.name}.{name} cannot be written: only numbers and vectors of a Struct can")
+        raise TypeError(f"{part.title}.{name} cannot be written: only numbers and vectors of a Struct can")
     numbers = cgutils.unpack_tuple(builder, values[1]) if isinstance(kind, types.UniTuple) else [values[1]]
     for number, at in zip(numbers, _numbers_at(builder, values[0], kind, place), strict=True):
         builder.store(number, at)
@@ -275,7 +287,7 @@ def block_loader(*layouts: tuple[type, bool]) -> Any:
     """load(address) -> the parts of a Block, in compiled code.
 
     Each layout is a Struct or a NamedTuple class and whether all in it is read-only; its fields are annotated with the
-    names Floats1, Floats2 (float64 of that many dimensions), Ints1 (int64), float, int or Vector.
+    names Floats1, Floats2 (float64 of that many dimensions), Ints1 (int64), float, int, Vector or Quaternion.
     """
     if DISABLED:
         return lambda address: _plain[address - 1][: len(layouts)]

@@ -33,6 +33,11 @@ class Routine(CFunction):
                 stack.enter_context(around(self.function))
             return super().compiled()
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether this process has it."""
+        return "_callback" in self.__dict__
+
     def warm(self) -> None:
         """Compile, or load from the cache, ahead of the first call."""
         self.address  # noqa: B018

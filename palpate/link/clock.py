@@ -17,24 +17,23 @@ the estimate that this makes is blended out (estimate.py), so it is not smoothed
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from palpate.jit import kernel
+from palpate.jit import Struct, kernel
 from palpate.model.model import Ints1
 
 WINDOW = 128  # exchanges
-# fields of ClockOffset.state
-NEXT, NOTED, BEST, REFUSED = range(4)
 
 
-class ClockOffset(NamedTuple):
+class ClockOffset(Struct):
     """The last exchanges; all of it is written by note_exchange."""
 
+    next: int  # row to write
+    noted: int  # so far
+    best: int  # row
+    refused: int  # exchanges with a negative time
     offset: Ints1  # (window,) o of each [ns]
     round_trip: Ints1  # (window,) r of each [ns]
-    state: Ints1  # NEXT row to write, NOTED so far, BEST row, REFUSED: exchanges with a negative time
 
 
 def open_clock(window: int = WINDOW) -> ClockOffset:
@@ -42,7 +41,7 @@ def open_clock(window: int = WINDOW) -> ClockOffset:
     if window < 1:
         raise ValueError(f"window is {window}; it is a number of exchanges, 1 or more")
     rows = np.zeros(window, dtype=np.int64)
-    return ClockOffset(rows, rows.copy(), np.zeros(4, dtype=np.int64))
+    return ClockOffset(offset=rows, round_trip=rows.copy())
 
 
 @kernel
@@ -53,24 +52,24 @@ def note_exchange(c: ClockOffset, t0: int, t1: int, t2: int, t3: int) -> bool:
     """
     there_and_back = (t3 - t0) - (t2 - t1)
     if t3 < t0 or t2 < t1 or there_and_back < 0:
-        c.state[REFUSED] += 1
+        c.refused += 1
         return False
-    row, n = c.state[NEXT], c.offset.shape[0]
+    row, n = c.next, c.offset.shape[0]
     c.offset[row], c.round_trip[row] = (t1 - t0) - there_and_back // 2, there_and_back
-    c.state[NEXT] = (row + 1) % n
-    c.state[NOTED] += 1
+    c.next = (row + 1) % n
+    c.noted += 1
     best = row  # of equal ones the newest, which has drifted least
-    for i in range(min(c.state[NOTED], n)):
+    for i in range(min(c.noted, n)):
         if c.round_trip[i] < c.round_trip[best]:
             best = i
-    c.state[BEST] = best
+    c.best = best
     return True
 
 
 @kernel
 def forget_exchanges(c: ClockOffset) -> None:
     """Begin again: another server, or one that started anew."""
-    c.state[NEXT], c.state[NOTED], c.state[BEST] = 0, 0, 0
+    c.next, c.noted, c.best = 0, 0, 0
     c.offset[:] = 0
     c.round_trip[:] = 0
 
@@ -78,17 +77,17 @@ def forget_exchanges(c: ClockOffset) -> None:
 @kernel
 def offset_ns(c: ClockOffset) -> int:
     """The server's clock less the client's [ns]; 0 before the first exchange."""
-    return c.offset[c.state[BEST]]
+    return c.offset[c.best]
 
 
 @kernel
 def round_trip_ns(c: ClockOffset) -> int:
     """The smallest round trip of the window [ns], twice the largest error of the offset; 0 before the first."""
-    return c.round_trip[c.state[BEST]]
+    return c.round_trip[c.best]
 
 
 @kernel
 def newest_round_trip_ns(c: ClockOffset) -> int:
     """The round trip of the newest exchange [ns]."""
     n = c.offset.shape[0]
-    return c.round_trip[(c.state[NEXT] + n - 1) % n]
+    return c.round_trip[(c.next + n - 1) % n]

@@ -24,33 +24,37 @@ bodies, section 4.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from palpate.dynamics.coordinates import FINE, bad_coordinate, difference, finite, integrate
-from palpate.jit import kernel
-from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
+from palpate.jit import Struct, kernel
+from palpate.model.model import Floats1, Model, ModelArrays
 
 HOLD, INTERPOLATE, EXTRAPOLATE = range(3)
-MODES = ("hold", "interpolate", "extrapolate")
+ESTIMATES = ("hold", "interpolate", "extrapolate")
 CAP_S = 0.020  # beyond this a prediction is a guess
 BLEND_S = 0.005  # shorter is felt as a knock, longer as lag
 SAME_TIME_S = 1e-9  # states closer than this have no acceleration between them
 
-OLD, NEW = 0, 1  # rows of Estimate.q, .v, .time_s
-# fields of Estimate.setting
-CAP, BLEND, CAME_S = range(3)
-# fields of Estimate.state
-MODE, SEQUENCE, NOTED, LATE, REFUSED = range(5)
 
-
-class Estimate(NamedTuple):
+class Estimate(Struct):
     """What is known of the other side's state, and the jump that is being blended out."""
 
-    q: Floats2  # (2, nq) OLD, NEW, written by note_state
-    v: Floats2  # (2, nv) written by note_state
-    time_s: Floats1  # (2,) of each, client's clock [s], written by note_state
+    mode: int  # one of ESTIMATES
+    cap_s: float  # settings
+    blend_s: float
+    came_s: float  # when the newest state came or the mode changed
+    # the two newest states, and when they were true by the client's clock [s], written by note_state
+    q0: Floats1  # (nq,)
+    q1: Floats1
+    v0: Floats1  # (nv,)
+    v1: Floats1
+    t0: float
+    t1: float
+    sequence: int  # of the newest
+    noted: int  # states so far
+    late: int
+    refused: int
     jump: Floats1  # (nv,) J, written by note_state and change_mode
     jump_v: Floats1  # (nv,) J_v, written by note_state and change_mode
     step: Floats1  # (nv,) scratch: tangent vector of a raw estimate
@@ -58,51 +62,45 @@ class Estimate(NamedTuple):
     v_raw: Floats1  # (nv,) scratch
     q_before: Floats1  # (nq,) scratch: what was shown before a state came
     v_before: Floats1  # (nv,) scratch
-    setting: Floats1  # CAP [s], BLEND [s]: settings;  CAME_S: when the newest state came or the mode changed [s]
-    state: Ints1  # MODE;  SEQUENCE of the newest;  NOTED states so far;  LATE ones;  REFUSED ones
 
 
 def open_estimate(
     model: Model, mode: str = "extrapolate", cap_s: float = CAP_S, blend_s: float = BLEND_S
 ) -> Estimate:  # fmt: skip
     """An estimate of a model's state, at its neutral position until the first state comes; blend_s = 0: it jumps."""
-    if mode not in MODES:
-        raise ValueError(f"mode is {mode!r}; it is one of {', '.join(MODES)}")
+    if mode not in ESTIMATES:
+        raise ValueError(f"mode is {mode!r}; it is one of {', '.join(ESTIMATES)}")
     for name, value in (("cap_s", cap_s), ("blend_s", blend_s)):
         if not 0.0 <= value <= 1.0:
             raise ValueError(f"{name} is {value}; it is a time in seconds, 0 to 1")
-    q = model.neutral()
-    v = np.zeros(model.nv)
-    return Estimate(
-        np.array([q, q]), np.zeros((2, model.nv)), np.zeros(2), v, v.copy(), v.copy(), q, v.copy(), q.copy(), v.copy(),
-        np.array([cap_s, blend_s, 0.0]), np.array([MODES.index(mode), -1, 0, 0, 0], dtype=np.int64),
-    )  # fmt: skip
+    at_rest = {name: model.neutral() for name in ("q0", "q1", "q_raw", "q_before")}
+    still = {name: np.zeros(model.nv) for name in ("v0", "v1", "jump", "jump_v", "step", "v_raw", "v_before")}
+    return Estimate(mode=ESTIMATES.index(mode), cap_s=cap_s, blend_s=blend_s, sequence=-1, **at_rest, **still)
 
 
 @kernel
 def raw_estimate(m: ModelArrays, e: Estimate, now_s: float, q_out: Floats1, v_out: Floats1) -> None:
     """The estimate at now_s without blending, in the mode that is set."""
-    mode, apart = e.state[MODE], e.time_s[NEW] - e.time_s[OLD]
-    q1, v0, v1 = e.q[NEW], e.v[OLD], e.v[NEW]
+    mode, apart, v0, v1 = e.mode, e.t1 - e.t0, e.v0, e.v1
     if mode == INTERPOLATE and apart > SAME_TIME_S:
-        u = min(max((now_s - e.setting[CAME_S]) / apart, 0.0), 1.0)
-        difference(m, e.q[OLD], q1, e.step)
-        integrate(m, e.q[OLD], e.step, u, q_out)
+        u = min(max((now_s - e.came_s) / apart, 0.0), 1.0)
+        difference(m, e.q0, e.q1, e.step)
+        integrate(m, e.q0, e.step, u, q_out)
         for j in range(v1.shape[0]):
             v_out[j] = v0[j] + u * (v1[j] - v0[j])
         return
-    t = min(max(now_s - e.time_s[NEW], 0.0), e.setting[CAP]) if mode == EXTRAPOLATE else 0.0
+    t = min(max(now_s - e.t1, 0.0), e.cap_s) if mode == EXTRAPOLATE else 0.0
     for j in range(v1.shape[0]):
         a = (v1[j] - v0[j]) / apart if apart > SAME_TIME_S else 0.0
         e.step[j] = t * (v1[j] + 0.5 * t * a)
         v_out[j] = v1[j] + t * a
-    integrate(m, q1, e.step, 1.0, q_out)
+    integrate(m, e.q1, e.step, 1.0, q_out)
 
 
 @kernel
 def estimate(m: ModelArrays, e: Estimate, now_s: float, q_out: Floats1, v_out: Floats1) -> None:
     """The state to touch at now_s [s, client's clock] into q_out (nq,) and v_out (nv,)."""
-    blend, since = e.setting[BLEND], now_s - e.setting[CAME_S]
+    blend, since = e.blend_s, now_s - e.came_s
     s = 1.0 - max(since, 0.0) / blend if since < blend else 0.0
     raw_estimate(m, e, now_s, e.q_raw, v_out)
     integrate(m, e.q_raw, e.jump, s, q_out)
@@ -113,7 +111,7 @@ def estimate(m: ModelArrays, e: Estimate, now_s: float, q_out: Floats1, v_out: F
 @kernel
 def begin_blending(m: ModelArrays, e: Estimate, now_s: float) -> None:
     """From what was shown before, in q_before and v_before, to what the states say now."""
-    e.setting[CAME_S] = now_s
+    e.came_s = now_s
     raw_estimate(m, e, now_s, e.q_raw, e.v_raw)
     difference(m, e.q_raw, e.q_before, e.jump)
     for j in range(e.jump_v.shape[0]):
@@ -129,24 +127,21 @@ def note_state(
     One that is not newer than the newest is late, and one that holds no state (a NaN, a quaternion far from unit) is
     refused; both are counted and change nothing.  The first is shown at once: there is nothing to blend from.
     """
-    if e.state[NOTED] > 0 and sequence <= e.state[SEQUENCE]:
-        e.state[LATE] += 1
+    if e.noted > 0 and sequence <= e.sequence:
+        e.late += 1
         return False
     if bad_coordinate(m, q) != FINE or not finite(v) or not abs(time_s) < 1e15:
-        e.state[REFUSED] += 1
+        e.refused += 1
         return False
-    first = e.state[NOTED] == 0
+    first = e.noted == 0
     estimate(m, e, now_s, e.q_before, e.v_before)
     for i in range(q.shape[0]):
-        e.q[OLD, i] = q[i] if first else e.q[NEW, i]
-        e.q[NEW, i] = q[i]
+        e.q0[i], e.q1[i] = q[i] if first else e.q1[i], q[i]
     for j in range(v.shape[0]):
-        e.v[OLD, j] = v[j] if first else e.v[NEW, j]
-        e.v[NEW, j] = v[j]
-    e.time_s[OLD] = time_s if first else e.time_s[NEW]
-    e.time_s[NEW] = time_s
-    e.state[SEQUENCE] = sequence
-    e.state[NOTED] += 1
+        e.v0[j], e.v1[j] = v[j] if first else e.v1[j], v[j]
+    e.t0, e.t1 = time_s if first else e.t1, time_s
+    e.sequence = sequence
+    e.noted += 1
     begin_blending(m, e, now_s)
     if first:
         e.jump[:] = 0.0
@@ -158,11 +153,11 @@ def note_state(
 def change_mode(m: ModelArrays, e: Estimate, mode: int, now_s: float) -> None:
     """Go on in another mode, without a jump."""
     estimate(m, e, now_s, e.q_before, e.v_before)
-    e.state[MODE] = mode
+    e.mode = mode
     begin_blending(m, e, now_s)
 
 
 @kernel
 def forget_states(e: Estimate) -> None:
     """Begin again, as after `open_estimate`: the next state is taken whatever its sequence, and shown at once."""
-    e.state[NOTED] = 0
+    e.noted = 0

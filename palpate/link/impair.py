@@ -18,28 +18,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palpate.jit import kernel
-from palpate.model.model import Floats1, Ints1
+from palpate.jit import Struct, kernel
+from palpate.model.model import Ints1
 
 PACKET_WORDS = 184  # of 8 bytes: 1472 bytes, what an Ethernet frame carries of a UDP packet
 NS_PER_S = 1_000_000_000
 NEVER_NS = 2**63 - 1
 
-# fields of Queue.counters
-GIVEN, LOST, DUPLICATED, HELD_BACK, OVERFLOWED, TAKEN = range(6)
-QUEUE_COUNTERS = ("given", "lost", "duplicated", "held_back", "overflowed", "taken")
-# fields of Queue.chance: probabilities
-LOSS, REORDER, DUPLICATE = range(3)
-# fields of Queue.time_ns: settings, the beginning of the queue's time, and the latest due time of the orderly packets
-DELAY, JITTER, HOLD_BACK, OUTAGE_BEGIN, OUTAGE_LENGTH, START, LATEST_DUE = range(7)
-# fields of Queue.state: of the random numbers; how many packets were scheduled
-RANDOM, NEXT_ORDER = range(2)
-
+QUEUE_COUNTERS = ("given", "lost", "duplicated", "held_back", "overflowed", "taken")  # of a Queue
 LOW_53 = 2**53 - 1  # as many bits as a float has
 LOW_57 = 2**57 - 1  # what is left of a word after a shift by 7 to the right
 
@@ -77,17 +67,34 @@ def _check_seconds(name: str, value: float) -> None:
         raise ValueError(f"{name} is {value}; it is a time in seconds, 0 or more")
 
 
-class Queue(NamedTuple):
+class Queue(Struct):
     """Packets under way in one direction.  A slot is free while its length is 0."""
 
+    # settings: probabilities, and times [ns]
+    loss: float
+    reorder: float
+    duplicate: float
+    delay_ns: int
+    jitter_ns: int
+    hold_back_ns: int
+    outage_begin_ns: int
+    outage_length_ns: int
+    start_ns: int
+    # written by put
+    latest_due_ns: int  # of the orderly packets
+    random: int  # state of the random numbers
+    next_order: int  # packets that were scheduled
+    # QUEUE_COUNTERS, written by put and take
+    given: int
+    lost: int
+    duplicated: int
+    held_back: int
+    overflowed: int
+    taken: int
     words: Ints1  # (capacity * PACKET_WORDS,) the packets, slot by slot, written by put
     length: Ints1  # (capacity,) words of each, written by put and take
     due_ns: Ints1  # (capacity,) when each arrives, written by put
     order: Ints1  # (capacity,) in which they were scheduled: decides between equal due times, written by put
-    chance: Floats1  # LOSS, REORDER, DUPLICATE: settings
-    time_ns: Ints1  # DELAY, JITTER, HOLD_BACK, OUTAGE_BEGIN, OUTAGE_LENGTH, START: settings;  LATEST_DUE: put writes
-    state: Ints1  # RANDOM, NEXT_ORDER, written by put
-    counters: Ints1  # as QUEUE_COUNTERS names them, written by put and take
 
 
 def open_queue(impairments: Impairments, start_ns: int = 0, capacity: int = 256) -> Queue:
@@ -97,15 +104,13 @@ def open_queue(impairments: Impairments, start_ns: int = 0, capacity: int = 256)
     """
     if capacity < 1:
         raise ValueError(f"capacity is {capacity}; a queue holds at least one packet")
-    begin_s, length_s = impairments.outage or (0.0, 0.0)
-    seconds = (impairments.delay_s, impairments.jitter_s, impairments.hold_back_s, begin_s, length_s)
-    time_ns = [round(s * NS_PER_S) for s in seconds] + [start_ns, -NEVER_NS]
+    x, (begin_s, length_s) = impairments, impairments.outage or (0.0, 0.0)
+    seconds = {"delay_ns": x.delay_s, "jitter_ns": x.jitter_s, "hold_back_ns": x.hold_back_s,
+               "outage_begin_ns": begin_s, "outage_length_ns": length_s}  # fmt: skip
     return Queue(
-        _zeros(capacity * PACKET_WORDS), _zeros(capacity), _zeros(capacity), _zeros(capacity),
-        np.array([impairments.loss, impairments.reorder, impairments.duplicate]),
-        np.array(time_ns, dtype=np.int64),
-        np.array([_random_state(impairments.seed), 0], dtype=np.int64),
-        _zeros(len(QUEUE_COUNTERS)),
+        loss=x.loss, reorder=x.reorder, duplicate=x.duplicate, start_ns=start_ns, latest_due_ns=-NEVER_NS,
+        random=_random_state(x.seed), **{name: round(s * NS_PER_S) for name, s in seconds.items()},
+        words=_zeros(capacity * PACKET_WORDS), length=_zeros(capacity), due_ns=_zeros(capacity), order=_zeros(capacity),
     )  # fmt: skip
 
 
@@ -121,33 +126,33 @@ def _random_state(seed: int) -> int:
 @kernel
 def next_uniform(q: Queue) -> float:
     """The next random number, 0 <= u < 1."""
-    x = q.state[RANDOM]
+    x = np.int64(q.random)  # of 64 bits without the compiler, too
     x ^= x << 13
     x ^= (x >> 7) & LOW_57  # without the copies of the sign
     x ^= x << 17
-    q.state[RANDOM] = x
+    q.random = int(x)
     return float((x >> 11) & LOW_53) / (LOW_53 + 1.0)
 
 
 @kernel
 def schedule(q: Queue, words: Ints1, n_words: int, now_ns: int, late: float, held: bool) -> bool:
     """Put one copy into a free slot, `late` (0 to 1) of the jitter late; whether there was one."""
-    due = now_ns + q.time_ns[DELAY] + int(late * q.time_ns[JITTER])
+    due = now_ns + q.delay_ns + int(late * q.jitter_ns)
     if held:
-        due += q.time_ns[HOLD_BACK]
+        due += q.hold_back_ns
     else:
-        due = max(due, q.time_ns[LATEST_DUE])
+        due = max(due, q.latest_due_ns)
     for slot in range(q.length.shape[0]):
         if q.length[slot] == 0:
             for i in range(n_words):
                 q.words[slot * PACKET_WORDS + i] = words[i]
-            q.length[slot], q.due_ns[slot], q.order[slot] = n_words, due, q.state[NEXT_ORDER]
-            q.state[NEXT_ORDER] += 1
-            q.counters[HELD_BACK] += held
+            q.length[slot], q.due_ns[slot], q.order[slot] = n_words, due, q.next_order
+            q.next_order += 1
+            q.held_back += held
             if not held:
-                q.time_ns[LATEST_DUE] = due
+                q.latest_due_ns = due
             return True
-    q.counters[OVERFLOWED] += 1
+    q.overflowed += 1
     return False
 
 
@@ -157,20 +162,20 @@ def put(q: Queue, words: Ints1, n_words: int, now_ns: int) -> int:
 
     One that is longer is counted as overflowed and goes nowhere.
     """
-    q.counters[GIVEN] += 1
-    lost = next_uniform(q) < q.chance[LOSS]
-    late, held = next_uniform(q), next_uniform(q) < q.chance[REORDER]
-    twice, late2, held2 = next_uniform(q) < q.chance[DUPLICATE], next_uniform(q), next_uniform(q) < q.chance[REORDER]
-    since_outage = now_ns - q.time_ns[START] - q.time_ns[OUTAGE_BEGIN]
-    if lost or 0 <= since_outage < q.time_ns[OUTAGE_LENGTH]:
-        q.counters[LOST] += 1
+    q.given += 1
+    lost = next_uniform(q) < q.loss
+    late, held = next_uniform(q), next_uniform(q) < q.reorder
+    twice, late2, held2 = next_uniform(q) < q.duplicate, next_uniform(q), next_uniform(q) < q.reorder
+    since_outage = now_ns - q.start_ns - q.outage_begin_ns
+    if lost or 0 <= since_outage < q.outage_length_ns:
+        q.lost += 1
         return 0
     if not 1 <= n_words <= min(PACKET_WORDS, words.shape[0]):
-        q.counters[OVERFLOWED] += 1
+        q.overflowed += 1
         return 0
     copies = int(schedule(q, words, n_words, now_ns, late, held))
     if twice:
-        q.counters[DUPLICATED] += 1
+        q.duplicated += 1
         copies += schedule(q, words, n_words, now_ns, late2, held2)
     return copies
 
@@ -210,5 +215,5 @@ def take(q: Queue, out: Ints1, now_ns: int) -> int:
     for i in range(n_words):
         out[i] = q.words[slot * PACKET_WORDS + i]
     q.length[slot] = 0
-    q.counters[TAKEN] += 1
+    q.taken += 1
     return n_words

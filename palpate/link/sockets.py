@@ -1,9 +1,8 @@
 """UDP from compiled loops: libc's recvfrom, sendto and ppoll, called by their addresses, without the GIL.
 
-A kernel gets a socket as its `handle` (HANDLE_WORDS,) int64: the file descriptor, where libc's functions lie in this
-process, and room for ppoll's arguments.  So a handle belongs to one loop and one process; whoever made the socket keeps
-it open meanwhile.  A `sender` (SENDER_WORDS,) int64 is an address as the system writes it, IPv4 or IPv6: words that are
-compared and handed back, never read.
+A kernel gets a socket as its `handle`, the address of a Block that holds a Handle.  So a handle belongs to one loop and
+one process; whoever made the socket keeps it open meanwhile, and the Block alive.  A `sender` (SENDER_WORDS,) int64 is
+an address as the system writes it, IPv4 or IPv6: words that are compared and handed back, never read.
 
 Nothing here blocks but wait_readable, and nothing raises: -1 stands for everything that did not happen (nothing there,
 interrupted, no room, nobody at the other end), because a loop does the same about all of them: it goes on.
@@ -22,12 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from palpate.jit import kernel
+from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.foreign import address_of, call_int32, call_int64
 from palpate.link import LinkError
 from palpate.model.model import Ints1
 
-FD, RECVFROM, SENDTO, PPOLL, POLL, SECONDS, NANOSECONDS, HANDLE_WORDS = range(8)  # words of a handle
 ADDRESS_WORDS = 16  # struct sockaddr_storage
 ADDRESS_BYTES = ADDRESS_WORDS  # and after it, how many bytes of it count
 SENDER_WORDS = ADDRESS_WORDS + 1
@@ -38,8 +36,22 @@ POLLIN = 1
 BUFFER_BYTES = 65536
 
 
+class Handle(Struct):
+    """A socket, and where libc's functions lie in this process."""
+
+    descriptor: int
+    recvfrom: int
+    sendto: int
+    ppoll: int
+    poll: Ints1  # (1,) struct pollfd: descriptor, asked, answered
+    timeout: Ints1  # (2,) struct timespec: s, ns
+
+
+load = block_loader((Handle, False))
+
+
 @kernel
-def receive(handle: Ints1, words: Ints1, sender: Ints1) -> int:
+def receive(handle: int, words: Ints1, sender: Ints1) -> int:
     """Take one datagram into words, and whose it is into sender; its length in bytes, or -1.
 
     The length is that which was sent, even if words hold only the beginning of it.
@@ -48,44 +60,43 @@ def receive(handle: Ints1, words: Ints1, sender: Ints1) -> int:
         sender[i] = 0  # so that words behind a short address are always the same
     sender[ADDRESS_BYTES] = 8 * ADDRESS_WORDS
     where, length = address_of(sender, 0), address_of(sender, ADDRESS_BYTES)
-    into = (handle[FD], address_of(words, 0), 8 * words.shape[0], MSG_DONTWAIT | MSG_TRUNC, where, length)
-    return call_int64(handle[RECVFROM], into)
+    s = load(handle)[0]
+    into = (s.descriptor, address_of(words, 0), 8 * words.shape[0], MSG_DONTWAIT | MSG_TRUNC, where, length)
+    return call_int64(s.recvfrom, into)
 
 
 @kernel
-def send_to(handle: Ints1, words: Ints1, n_bytes: int, sender: Ints1) -> int:
+def send_to(handle: int, words: Ints1, n_bytes: int, sender: Ints1) -> int:
     """Send the first n_bytes of words to whom `sender` names; n_bytes, or -1."""
-    to, length = address_of(sender, 0), sender[ADDRESS_BYTES]
-    what = (handle[FD], address_of(words, 0), n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, to, length)
-    return call_int64(handle[SENDTO], what)
+    s, to, length = load(handle)[0], address_of(sender, 0), sender[ADDRESS_BYTES]
+    return call_int64(s.sendto, (s.descriptor, address_of(words, 0), n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, to, length))
 
 
 @kernel
-def send(handle: Ints1, words: Ints1, n_bytes: int) -> int:
+def send(handle: int, words: Ints1, n_bytes: int) -> int:
     """Send the first n_bytes of words over a connected socket; n_bytes, or -1."""
-    what = (handle[FD], address_of(words, 0), n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0)
-    return call_int64(handle[SENDTO], what)
+    s = load(handle)[0]
+    return call_int64(s.sendto, (s.descriptor, address_of(words, 0), n_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0))
 
 
 @kernel
-def wait_readable(handle: Ints1, timeout_ns: int) -> Any:
+def wait_readable(handle: int, timeout_ns: int) -> Any:
     """Whether there is something to receive, as soon as there is, or when the time is over or a signal came.
 
     True also for an error that waits to be taken by `receive`.
     """
-    left = max(timeout_ns, 0)
-    handle[SECONDS], handle[NANOSECONDS] = left // 1_000_000_000, left % 1_000_000_000
-    handle[POLL] = handle[FD] | POLLIN << 32  # struct pollfd: descriptor, asked, answered
-    return call_int32(handle[PPOLL], (address_of(handle, POLL), 1, address_of(handle, SECONDS), 0)) > 0
+    s, left = load(handle)[0], max(timeout_ns, 0)
+    s.timeout[0], s.timeout[1] = left // 1_000_000_000, left % 1_000_000_000
+    s.poll[0] = s.descriptor | POLLIN << 32
+    return call_int32(s.ppoll, (address_of(s.poll, 0), 1, address_of(s.timeout, 0), 0)) > 0
 
 
-def handle_of(opened: socket.socket) -> np.ndarray:
-    """The handle (HANDLE_WORDS,) int64 of a socket, for kernels of this process; keep the socket open."""
-    libc, handle = ctypes.CDLL(None), np.zeros(HANDLE_WORDS, dtype=np.int64)
-    handle[FD] = opened.fileno()
-    for at, function in ((RECVFROM, libc.recvfrom), (SENDTO, libc.sendto), (PPOLL, libc.ppoll)):
-        handle[at] = ctypes.cast(function, ctypes.c_void_p).value or 0
-    return handle
+def handle_of(opened: socket.socket) -> Block:
+    """Whose address is the handle of a socket, for kernels of this process; keep the socket open."""
+    libc = ctypes.CDLL(None)
+    where = {name: ctypes.cast(getattr(libc, name), ctypes.c_void_p).value for name in ("recvfrom", "sendto", "ppoll")}
+    poll, timeout = np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int64)
+    return Block(Handle(descriptor=opened.fileno(), poll=poll, timeout=timeout, **where))
 
 
 def new_sender() -> np.ndarray:

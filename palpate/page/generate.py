@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from palpate import frame
-from palpate.page.messages import EVENT_KINDS
+from palpate.page.messages import PROTOCOL
 
 TARGET = Path(__file__).parents[2] / "web" / "src" / "frame.gen.ts"
 
@@ -19,23 +19,23 @@ def typescript() -> str:
         _constant("COUNTERS", list(frame.COUNTERS)),
         _constant("LATENESS_EDGES_US", list(frame.LATENESS_EDGES_US)),
         _constant("STATES", {"PAUSED": frame.PAUSED, "RUNNING": frame.RUNNING, "FAULT": frame.FAULT}),
-        _constant("EVENT_KINDS", list(EVENT_KINDS)),
+        _constant("PROTOCOL", PROTOCOL),
         _constant("CONTACT_MODES", list(frame.CONTACT_MODES)),
         "",
-        "/** One field of a message: all int64 fields come first, then all float64 fields, each in this order. */",
-        "export interface Field {",
-        '  readonly name: keyof Frame;\n  readonly kind: "i" | "f";\n  readonly shape: readonly (number | string)[];',
-        "}",
+        "/** The fields that this page knows something about: their kind, and how many indices they have. */",
+        "export const KNOWN: Record<string, readonly [kind: string, rank: number]> = {",
+        *(f"  {f.name}: {json.dumps([f.kind, len(f.shape)])}," for f in frame.FRAME),
+        "};",
         "",
-        "export const FRAME_FIELDS: readonly Field[] = [",
-        *(f"  {json.dumps({'name': f.name, 'kind': f.kind, 'shape': list(f.shape)})}," for f in frame.FRAME),
-        "];",
+        "/** Those that every frame has. */",
+        _constant("BASE", [f.name for f in frame.BASE]),
         "",
-        "/** One published tick. Arrays are flat, row by row. */",
+        "/** One published tick: what every one has, and what a World adds. Arrays are flat, row by row. */",
         "export interface Frame {",
     ]
     for field in frame.FRAME:
-        lines += [f"  /** {field.about} */", f"  {field.name}: {_type(field)};"]
+        optional = "" if field in frame.BASE else "?"
+        lines += [f"  /** {field.about} */", f"  {field.name}{optional}: {_type(field)};"]
     return "\n".join([*lines, "}", ""])
 
 

@@ -6,7 +6,7 @@
 {"type": "release", "hand": 0 | 1}                            lets go; without "hand", of everything
 {"type": "take"}                                              asks whoever holds the hands for them
 {"type": "give"}                                              gives the hands to whoever asked
-{"type": "event", "kind": one of EVENT_KINDS, "value": number, "body": int, "placement": [7]}
+{"type": "event", "kind": name, "value": number, "body": int, "placement": [7]}     one of the hello's `events`
 {"type": "request", "id": int, "what": one of REQUESTS, ...}  something that takes longer, answered with the same id
 """
 
@@ -16,13 +16,12 @@ import json
 import math
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from palpate import frame
-from palpate.control.modes import MODES
 from palpate.record.marks import LONGEST_TEXT, check_mark
 from palpate.runtime.json_numbers import finite_number
 
@@ -33,11 +32,7 @@ FARTHEST_M = 1000.0  # no scene is larger; keeps squares of what comes in far fr
 STIFFEST_N_M = 1e6  # beyond what any servo at 4 kHz holds; its own limit lies far below
 MOST_DAMPING = 10.0  # times critical
 
-EVENT_KINDS = {
-    "play": frame.PLAY, "pause": frame.PAUSE, "step": frame.STEP, "reset": frame.RESET, "seek": frame.SEEK,
-    "speed": frame.SPEED, "mode": frame.MODE, "place": frame.PLACE, "gravity": frame.GRAVITY,
-    "friction": frame.FRICTION,
-}  # fmt: skip
+PROTOCOL = 2  # of hello and messages: a page that knows another one asks to be reloaded
 HAND_KINDS = {"pull": frame.PULL, "press": frame.PRESS}
 REQUESTS = (  # runtime/desk.py answers them
     "scene", "robot", "motion", "keep", "export", "add", "remove", "mark",
@@ -61,8 +56,12 @@ class Message(NamedTuple):
     refusal: str = ""
 
 
-def parse(text: str, touchable: Collection[int]) -> Message | None:
-    """The message in `text`, or None if it is not one; `touchable` are the bodies that may be held."""
+def parse(text: str, touchable: Collection[int], events: Mapping[str, Mapping[str, Any]]) -> Message | None:
+    """The message in `text`, or None if it is not one.
+
+    touchable  bodies that may be held
+    events     that may be sent, as the hello lists them (runtime/hello.py)
+    """
     if len(text) > (LONGEST_REQUEST if IS_REQUEST.match(text) else LONGEST):
         return None
     try:
@@ -82,7 +81,7 @@ def parse(text: str, touchable: Collection[int]) -> Message | None:
         case "give":
             return Message("give")
         case "event":
-            return _event(said)
+            return _event(said, events)
         case "request":
             return _request(said)
     return None
@@ -139,19 +138,17 @@ def _hand(said: dict[str, Any], touchable: Collection[int]) -> Message | None:
     return Message("hand", words, hand)
 
 
-def _event(said: dict[str, Any]) -> Message | None:
+def _event(said: dict[str, Any], events: Mapping[str, Mapping[str, Any]]) -> Message | None:
     kind, value = said.get("kind"), finite_number(said.get("value", 0.0))
-    if not isinstance(kind, str) or kind not in EVENT_KINDS or value is None:
+    event = events.get(kind) if isinstance(kind, str) else None
+    if event is None or value is None or not event.get("low", value) <= value <= event.get("high", value):
         return None
-    if (kind == "speed" and value <= 0.0) or (kind in ("seek", "gravity", "friction") and value < 0.0):
-        return None
-    if kind == "mode" and value not in range(len(MODES)):
+    if event.get("whole") and value != round(value):
         return None
     body, placement = said.get("body", 0), _numbers(said.get("placement", [0] * 7), 7)
-    if type(body) is not int or not 0 <= body < 2**31 or placement is None or (kind == "place" and body == 0):
+    if type(body) is not int or body not in event.get("bodies", (body,)) or not 0 <= body < 2**31 or placement is None:
         return None
-    words = EVENT_LAYOUT.pack(kind=EVENT_KINDS[kind], value=value, event_body=body, placement=placement)
-    return Message("event", words)
+    return Message("event", EVENT_LAYOUT.pack(kind=event["kind"], value=value, event_body=body, placement=placement))
 
 
 def _request(said: dict[str, Any]) -> Message | None:

@@ -33,7 +33,7 @@ from typing import Any
 
 from aiohttp import web
 
-from palpate.frame import EVENT, FRAME, HAND, Field, Layout
+from palpate.frame import EVENT, HAND, Layout
 from palpate.link.keys import is_loopback
 from palpate.page.complaints import Complaints
 from palpate.page.door import LOOK_S, QUEUE, Door
@@ -105,7 +105,7 @@ def _settings(line: bytes) -> dict[str, Any]:
 
 
 def _is_hello(hello: object) -> bool:
-    return isinstance(hello, dict) and {"sizes", "bodies"} <= set(hello)
+    return isinstance(hello, dict) and {"frame", "bodies"} <= set(hello)
 
 
 def _hub(settings: dict[str, Any]) -> Hub:
@@ -119,10 +119,8 @@ def _show(hub: Hub, scene: dict[str, Any], fds: Sequence[int]) -> None:
     """What is known of the scene from now on; fds: of its rings, none if it does not run yet."""
     try:
         hello = scene["hello"]
-        hello.setdefault("frame", Layout(FRAME, **hello["sizes"]).describe())
-        kinds: tuple[tuple[str, tuple[Field, ...], dict[str, int]], ...]
-        kinds = (("frame", FRAME, hello["sizes"]), ("hand", HAND, {}), ("event", EVENT, {}))
-        rings = [_ring(fd, *kind) for fd, kind in zip(fds, kinds, strict=False)]
+        layouts = {"frame": Layout.described(hello["frame"]), "hand": Layout(HAND), "event": Layout(EVENT)}
+        rings = [_ring(fd, name, layout) for fd, (name, layout) in zip(fds, layouts.items(), strict=False)]
         hub.show(hello, rings, scene.get("meshes", []))
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise StartError(f"the hello of this scene is not right: {problem!r}") from None
@@ -153,13 +151,13 @@ def _certificate(settings: dict[str, Any]) -> ssl.SSLContext | None:
     return context
 
 
-def _ring(fd: int, name: str, fields: tuple[Field, ...], sizes: dict[str, int]) -> Ring:
+def _ring(fd: int, name: str, layout: Layout) -> Ring:
     try:
         ring = Ring(fd)
     except (OSError, ValueError) as problem:
         raise StartError(f"the ring of {name}s cannot be opened: {problem}") from None
-    if ring.words != Layout(fields, **sizes).words:
-        raise StartError(f"the ring of {name}s has messages of another size than this version of palpate")
+    if ring.words != layout.words:
+        raise StartError(f"the ring of {name}s has messages of another size than the hello says")
     return ring
 
 

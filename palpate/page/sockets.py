@@ -65,6 +65,7 @@ class Hub:
     def __init__(self, ask: Callable[[str], None] = lambda line: None) -> None:
         self.ask = ask
         self.hello, self.compiling = "", ""  # messages; empty: nothing is known, nothing is compiled
+        self.understood: dict[str, Any] = {}  # events
         self.frames: Ring | None = None
         self.hands: Ring | None = None
         self.events: Ring | None = None
@@ -84,9 +85,11 @@ class Hub:
 
     def show(self, hello: dict[str, Any], rings: Sequence[Ring], meshes: Sequence[str] = ()) -> None:
         """The scene as it is known now, to all pages; rings (frames, hands, events): it runs."""
-        self.hello = json.dumps({"type": "hello", **hello}, allow_nan=False)
+        said = {**hello, "type": "hello", "protocol": messages.PROTOCOL}  # ours, also of an old recording
+        self.hello = json.dumps(said, allow_nan=False)
         self.meshes = meshes
         if rings:
+            self.understood = hello.get("events", {})
             self.touchable = frozenset(i for i, body in enumerate(hello["bodies"]) if i > 0 and body.get("touchable"))
             self.frames, self.hands, self.events = rings
             self.compiling = ""
@@ -129,7 +132,7 @@ class Hub:
                 browser.dropped += 1
             elif messages.is_long(message.data):
                 async with self._reading:
-                    understood = await asyncio.to_thread(messages.parse, message.data, self.touchable)
+                    understood = await asyncio.to_thread(messages.parse, message.data, self.touchable, self.understood)
                 self._take(browser, message.data, understood, arrived_ns)
                 del understood  # a robot's file: not to be kept until the next message
             else:
@@ -149,7 +152,7 @@ class Hub:
 
     def take(self, browser: Browser, text: str, arrived_ns: int) -> None:
         """One message of a browser, and when it came [ns]."""
-        self._take(browser, text, messages.parse(text, self.touchable), arrived_ns)
+        self._take(browser, text, messages.parse(text, self.touchable, self.understood), arrived_ns)
 
     def _take(self, browser: Browser, text: str, message: messages.Message | None, arrived_ns: int) -> None:
         if message is None:

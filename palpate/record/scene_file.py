@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from palpate.frame import FRAME
+from palpate.frame import BASE
 from palpate.model.shapes import SHAPE_KINDS
 from palpate.record import RecordError
 
@@ -105,7 +105,10 @@ _SHAPE = _with({"kind": _text, "size": _list(_number), "position": _POINT, "quat
 _BODY = _with({"name": _text}, {"shapes": _list(_shape), "touchable": _flag, "movable": _flag, "spare": _flag,
                                 "loose": _flag, "parked": _flag})  # fmt: skip
 _FIELD = _with({"name": _text, "kind": lambda kind: kind in ("i", "f"), "offset": _whole, "length": _whole,
-                "shape": _list(lambda n: _whole(n) and n <= MOST_SIZE)}, {"about": _text})  # fmt: skip
+                "shape": _list(lambda n: _whole(n) and n <= MOST_SIZE)},
+               {"about": _text, "unit": _text, "group": _text})  # fmt: skip
+_SERIES = _with({}, {"field": _text, "index": _whole, "label": _text, "unit": _text, "wanted": _text,
+                     "longest": _TEXTS, "latest": _text})  # fmt: skip
 NEEDED: dict[str, Check] = {
     "scene": _text, "sizes": _by_name(lambda n: _whole(n) and n <= MOST_SIZE), "bodies": _list(_BODY),
     "frame": _list(_FIELD),
@@ -120,7 +123,12 @@ KNOWN: dict[str, Check] = {
     "scenes": _list(_with({"name": _text, "about": _text})),
     "hand": _with({"stiffness_N_m": _NUMBER_OR_NONE, "force_limit_N": _NUMBER_OR_NONE}),
     "devices": _list(_with({"name": _text, "force_limit_N": _NUMBER_OR_NONE})),
-    "lateness_edges_us": _list(_number),
+    "lateness_edges_us": _list(_number), "panels": _TEXTS, "events": _by_name(_by_name(lambda bound: True)),
+    "settings": _list(_with({"event": _text, "label": _text, "field": _text, "unit": _text, "low": _number,
+                             "high": _number, "step": _number, "value": _number}, {"about": _text})),
+    "plots": _list(_with({"name": _text, "title": _text, "unit": _text, "series": _list(_SERIES)},
+                         {"least": _number, "zero": _flag, "logarithmic": _flag})),
+    "views": _by_name(_with({"eye": _POINT, "target": _POINT})),
 }  # fmt: skip
 
 
@@ -140,7 +148,7 @@ def _wrong_frame(fields: list[dict[str, Any]]) -> str:
     names = [field["name"] for field in fields]
     if len(set(names)) < len(names) or not set(FIRST) <= set(names):
         return "'frame' has a field twice, or lacks one"
-    ranks = {field.name: (field.kind, len(field.shape)) for field in FRAME}
+    ranks = {field.name: (field.kind, len(field.shape)) for field in BASE}
     for field in fields:
         if field["name"] in FIRST and (field["kind"], len(field["shape"])) != ranks[field["name"]]:
             return f"the field {field['name']!r} of a frame is of another kind"
@@ -149,14 +157,15 @@ def _wrong_frame(fields: list[dict[str, Any]]) -> str:
 
 
 def _wrong_lengths(told: dict[str, Any]) -> str:
-    """As many of each as the sizes say; lists may be empty, and are in what does not come from a session."""
-    sizes, bodies = told["sizes"], told["bodies"]
-    for key, rows, size in (("bodies", bodies, "n_bodies"), ("start", told.get("start"), "n_bodies"),
-                            ("devices", told.get("devices"), "n_devices")):  # fmt: skip
-        if rows and len(rows) != sizes.get(size, 0):
-            return f"there are {len(rows)} of {key!r}, and {sizes.get(size, 0)} by its sizes"
+    """As many of each as the frame has rows; lists may be empty, and are in what does not come from a session."""
+    rows = {field["name"]: [*field["shape"], 1][0] for field in told["frame"]}
+    for key, field in (("bodies", "pose"), ("start", "pose"), ("devices", "device_state")):
+        if told.get(key) and len(told[key]) != rows.get(field, len(told[key])):
+            return f"there are {len(told[key])} of {key!r}, and {rows[field]} in a frame"
+    if told.get("start") and len(told["start"]) != len(told["bodies"]):
+        return f"there are {len(told['start'])} of 'start', and {len(told['bodies'])} bodies"
     for axis in told.get("axes", ()):
-        if axis["index"] >= sizes.get("nq", 0) or axis.get("v_index", 0) >= sizes.get("nv", 0):
+        if axis["index"] >= rows.get("q", 0) or axis.get("v_index", 0) >= rows.get("v", 0):
             return f"the axis {axis['name']!r} is none of the frame's coordinates"
     return ""
 

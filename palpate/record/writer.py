@@ -37,7 +37,7 @@ _HEAD = struct.Struct("<BQHIQQ")  # a message record before its data, as contain
 def layout_of(hello: dict[str, Any]) -> Layout:
     """The layout that a scene description gives of its frames: a file is read by its own, not by this version's."""
     try:
-        layout = Layout.described(hello["frame"], hello.get("sizes", {}))
+        layout = Layout.described(hello["frame"], **hello.get("sizes", {}))
         for name in ("tick", "wall_ns", "state", "time_s"):
             layout.offset[name]
     except (KeyError, TypeError, ValueError) as error:

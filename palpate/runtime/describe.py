@@ -1,24 +1,26 @@
-"""What a page or a recording needs to know of a scene before its first frame, as JSON can hold it."""
+"""The hello of a World: its bodies, joints, obstacles, devices and task.
+
+`world_page.py` has what a page shows and sets of them, `hello.py` what every simulation tells, and what it means.
+"""
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from palpate.control.modes import MODES
 from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
-from palpate.frame import COUNTERS, LATENESS_EDGES_US
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
-from palpate.registry import everything
-from palpate.runtime.engine import Engine
 from palpate.runtime.meshes import mesh_key, meshes_of
-from palpate.scenes import SCENES
+from palpate.runtime.world_page import SETTINGS, describe_page
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
+
+if TYPE_CHECKING:
+    from palpate.runtime.engine import Engine
 
 STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
 
@@ -69,19 +71,13 @@ def describe_start(engine: Engine) -> list[list[float]]:
     return np.round([[*X.p, *X.R.wxyz] for X in placements], 6).tolist()
 
 
-def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]:
-    """The hello message: see page/server.py for who reads it."""
-    model = scene.model
+def describe_world(engine: Engine) -> dict[str, Any]:
+    """What is a World's own in its hello."""
+    scene, model = engine.scene, engine.model
     bodies, meshes = {b.name: b for b in model.description.bodies}, meshes_of(model)
     placed = {j.child for j in model.description.joints if j.placed}
     loose = {name for names in scene.loose.values() for name in names}
-    return {
-        "palpate": version("palpate"),
-        "mode": mode,
-        "scene": scene.name,
-        "title": scene.title,
-        "rate_hz": engine.rate_hz,
-        "sizes": dict(engine.layout.sizes),
+    own = {
         "joints": list(model.joint_names),
         "joint_units": ["m" if j.kind == "prismatic" else "rad" for j in _moving(scene)],
         "axes": describe_axes(engine),
@@ -103,14 +99,14 @@ def describe(scene: Scene, engine: Engine, mode: str = "live") -> dict[str, Any]
         "obstacles": list(scene.obstacles),
         "task": scene.task.describe() if scene.task else None,
         "loose": {kind: list(names) for kind, names in scene.loose.items()},
-        "scenes": [{"name": name, "about": about} for name, (_, about) in sorted(everything(SCENES, "scenes").items())],
         "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": engine.device.force_limit_N},
         "devices": [{"name": d.spec.name, "force_limit_N": d.spec.force_limit_N} for d in engine.devices],
-        "frame": engine.layout.describe(),
-        "counters": list(COUNTERS),
-        "lateness_edges_us": list(LATENESS_EDGES_US),
         "path": scene.path.round(5).tolist(),
+        "settings": SETTINGS,
     }
+    movable = [row for row, name in enumerate(model.body_names) if name in placed]
+    shown = describe_page(own, set(engine.layout.offset))
+    return own | {"events": {"place": {"bodies": movable}}} | shown  # value 1: it is parked there
 
 
 def _moving(scene: Scene) -> list[Any]:

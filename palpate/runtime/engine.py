@@ -17,6 +17,7 @@ from palpate.haptics.tank import open_tank
 from palpate.jit import Block
 from palpate.model.model import Floats1
 from palpate.runtime.controllers import as_controller
+from palpate.runtime.describe import describe_world
 from palpate.runtime.guided import guide_part
 from palpate.runtime.start import Start
 from palpate.runtime.state import Offsets, Servo
@@ -41,7 +42,7 @@ class Engine(Simulation):
     fields: tuple[Field, ...] = WORLD_FIELDS
     at = Offsets
     takes: tuple[Event, ...] = (
-        Event("mode", 0, len(MODES) - 1), Event("follow", inside=True), Event("place", 0, 1),
+        Event("mode", 0, len(MODES) - 1, whole=True), Event("follow", inside=True), Event("place", 0, 1, whole=True),
         Event("gravity", 0, MOST_TIMES), Event("friction", 0, MOST_TIMES),
     )  # fmt: skip
     tick, reset, take = tick_world, restart_world, take_world
@@ -95,6 +96,9 @@ class Engine(Simulation):
             self.servo.reach = reach_address() if self.devices else 0
         return super().address
 
+    def hello(self) -> dict[str, Any]:
+        return describe_world(self)
+
     def why_stopped(self) -> str:
         return f"the world stopped: {self.world.fault}"
 
@@ -123,7 +127,7 @@ class Engine(Simulation):
         return Servo(
             smooth_s=smooth_s, gravity_times=1.0, friction_times=1.0, force_limit_N=self.device.force_limit_N,
             rise_N_s=self.device.force_rise_N_s, world=arrays.block.address, q=state.q, v=state.v, tau=state.tau,
-            q_hold=state.q_hold, contact_count=arrays.contacts.count, mu_static=state.mu_static,
+            q_hold=state.q_hold, mu_static=state.mu_static,
             mu_sliding=state.mu_sliding, mu_own=np.hstack([state.mu_static, state.mu_sliding]),
             guide=self.guiding.address if self.guiding else 0,
             start=self._start.address, tau_start=start.tau, q_start=start.q, v_start=start.v,

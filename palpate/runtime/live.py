@@ -76,10 +76,9 @@ def touch(
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = WorldSession(
-                built, reaching, page=True, record=record if first else None, host=host, port=where.port, say=say,
-                certificate=certificate, token=where.token, early=early if first else None, may_leave=True,
-            )  # fmt: skip
+            session = WorldSession(built, reaching, page=True, record=record if first else None, host=host,
+                                   port=where.port, say=say, certificate=certificate, token=where.token,
+                                   early=early if first else None, may_leave=True)  # fmt: skip
             with session:
                 compiling.close()
                 assert session.page is not None
@@ -222,7 +221,7 @@ def _decline(page: Child, request: dict[str, Any]) -> None:
 def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say) -> int:
     """Show a recording on the same page; returns an exit code."""
     from palpate.record.reader import Recording
-    from palpate.runtime.player import Player, shown_layout
+    from palpate.runtime.player import Player, shown_hello, shown_layout
 
     say = unfailing(say)
     sweep()
@@ -230,14 +229,12 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
         meshes = [folder / f"{number}.mesh" for number in range(len(recording.meshes))]
         for path, mesh in zip(meshes, recording.meshes, strict=True):
             write_whole(path, mesh)
-        layout = shown_layout(recording)
-        frames = Ring.create(256, layout.words)
+        frames = Ring.create(256, shown_layout(recording).words)
         hands, events = Ring.create(16, Layout(HAND).words), Ring.create(64, Layout(EVENT).words)
         fds = {"frame_fd": frames.fd, "hand_fd": hands.fd, "event_fd": events.fd}
         with Player(recording, frames, events):
-            hello = recording.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}
-            orders = fds | {"host": "127.0.0.1", "port": port, "token": secrets.token_urlsafe(16), "hello": hello,
-                            "meshes": list(map(str, meshes))}  # fmt: skip
+            orders = fds | {"host": "127.0.0.1", "port": port, "token": secrets.token_urlsafe(16),
+                            "hello": shown_hello(recording), "meshes": list(map(str, meshes))}  # fmt: skip
             page = Child("palpate.page.server", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)

@@ -16,7 +16,7 @@ from palpate.link.estimate import open_estimate
 from palpate.link.fingerprint import fingerprint
 from palpate.link.impair import QUEUE_COUNTERS, Impairments, open_queue
 from palpate.link.keys import Key
-from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
+from palpate.link.sockets import handle_of, new_sender
 from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths
 from palpate.runtime.engine import Engine
 from palpate.runtime.mirror_kernels import Mirror, take_mirror, tick_mirror
@@ -57,10 +57,11 @@ class Mirroring(Engine):
         model, zeros = scene.model, np.zeros
         nq, nv = model.nq, model.nv
         words, query = zeros(LARGEST_WORDS, dtype=np.int64), zeros(LARGEST_WORDS, dtype=np.int64)
+        self._handle = None if connected is None else handle_of(connected)
         self.mirror = Mirror(
             sent=start_ns, heard_ns=start_ns, silent=1, may_hold=holds, deadline_ns=round(1e9 * deadline_s),
             nonce=secrets.randbits(62), fingerprint=fingerprint(model), clock=zeros(2, dtype=np.int64),
-            handle=zeros(HANDLE_WORDS, dtype=np.int64) if connected is None else handle_of(connected), key=key.words,
+            handle=self._handle.address if self._handle else 0, key=key.words,
             lengths=packet_lengths(nq, nv, FOR_HAND), lengths_out=packet_lengths(nq, nv), words=words,
             words_f=words.view(np.float64), raw=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), query=query,
             query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv),
@@ -79,5 +80,5 @@ class Mirroring(Engine):
         x = self.mirror
         told = {"dropped": x.dropped, "exchanges": x.logged, "backlog": x.backlog}
         for name, queue in (("there", self.there), ("back", self.back)):
-            told |= {f"{name}_{what}": int(n) for what, n in zip(QUEUE_COUNTERS, queue.counters, strict=True)}
+            told |= {f"{name}_{what}": getattr(queue, what) for what in QUEUE_COUNTERS}
         return told

@@ -32,7 +32,7 @@ from palpate.jit import Struct, block_loader, kernel
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import routine
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
-from palpate.link.estimate import NOTED, Estimate, estimate, forget_states, note_state
+from palpate.link.estimate import Estimate, estimate, forget_states, note_state
 from palpate.link.impair import Queue, next_due_ns, put, take
 from palpate.link.sockets import receive, send, wait_readable
 from palpate.link.wire import (
@@ -90,7 +90,7 @@ class Mirror(Struct):
     logged: int  # exchanges
     backlog: int  # most packets that ever came in one tick
     clock: Ints1  # (2,) scratch
-    handle: Ints1  # of the socket
+    handle: int  # of the socket
     key: Ints1  # (2,)
     lengths: Ints1  # of the packets that are taken
     lengths_out: Ints1  # of those that are sent
@@ -343,7 +343,7 @@ def show_mirror(h, o, m, w, s, x, e, new, now):
         if was_silent and not silent:
             load_head(s.devices[k])[0].engage = 1
     show_hands(m, w, s, x)
-    known = e.state[NOTED] > 0  # before the first state nothing is where it seems to be
+    known = e.noted > 0  # before the first state nothing is where it seems to be
     h.now_ns = now
     devices(h, s, CUT if silent else FEELING if known and h.state == RUNNING else RESTING)
     publish(h, o, m, w, s)

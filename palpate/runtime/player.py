@@ -10,12 +10,15 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from palpate.frame import EVENT, FRAME, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Layout
+from palpate.frame import BASE, EVENT, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording
+from palpate.runtime.hello import check_fields, replayed
+from palpate.runtime.world_page import describe_page
 from palpate.servo.ring import Follower, Ring
 
 PERIOD_S = 0.005  # how often frames are written
@@ -24,14 +27,27 @@ SLOWEST, FASTEST = 0.01, 100.0
 
 
 def shown_layout(recording: Recording) -> Layout:
-    """Of the frames that a page gets: today's; fields that a recording of before has not are zero."""
-    then, sizes = recording.layout, {size: 0 for f in FRAME for size in f.shape if isinstance(size, str)}
-    now = Layout(FRAME, **sizes | then.sizes)
-    known = {f.name: (f.kind, now.shape[f.name]) for f in now.fields}
-    if any(known.get(f.name) != (f.kind, then.shape[f.name]) for f in then.fields) or "state" not in then.offset:
-        raise RecordError(f"{recording.path} is of palpate {recording.hello.get('palpate', '?')}, whose frames "
-                          f"this version cannot show; `palpate export` reads it all the same")  # fmt: skip
+    """Of the frames that a page gets: as recorded, and what every frame has today; what is not in the file is zero."""
+    then = recording.layout
+    more = tuple(field for field in BASE if field.name not in then.offset)
+    now = Layout((*(field._replace(shape=then.shape[field.name]) for field in then.fields), *more), **then.sizes)
+    try:
+        check_fields(now)
+    except ValueError as error:
+        raise RecordError(f"{recording.path} is of palpate {recording.hello.get('palpate', '?')}, whose frames this "
+                          f"version cannot show, but `palpate export` reads: {error}") from None  # fmt: skip
     return now
+
+
+def shown_hello(recording: Recording) -> dict[str, Any]:
+    """What a page is told of a recording; of one that lists no plots, a World's."""
+    told, layout = recording.replay_hello(), shown_layout(recording)
+    if "plots" not in told:
+        told |= describe_page(told, set(recording.layout.offset))
+    try:
+        return replayed(told, layout)
+    except ValueError as error:
+        raise RecordError(f"{recording.path}: its scene description was changed: {error}") from None
 
 
 class Player:
@@ -53,8 +69,10 @@ class Player:
             raise RecordError(f"{recording.path} has frames of {self.layout.words} words, "
                               f"the ring has {frames.words}")  # fmt: skip
         self.recording, self.frames, self.loop = recording, frames, loop
-        self._to = np.concatenate([np.arange(self.layout.length[f.name]) + self.layout.offset[f.name]
-                                   for kind in "if" for f in recording.layout.fields if f.kind == kind])  # fmt: skip
+        self._to = np.empty(recording.layout.words, dtype=np.int64)  # where each recorded word goes
+        for name, begin in recording.layout.offset.items():
+            n = recording.layout.length[name]
+            self._to[begin : begin + n] = self.layout.offset[name] + np.arange(n)
         self.playing, self.speed = playing, 1.0
         self.index = 0  # the frame that is shown
         self.position_s = 0.0  # in the recording; between the times of frames while playing

@@ -28,14 +28,15 @@ def main() -> None:
     orders = json.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")
+    from palpate.runtime.engine import Engine
+    from palpate.runtime.hello import hello_of
     from palpate.runtime.live import build
     from palpate.runtime.meshes import write_meshes
-    from palpate.runtime.world_session import WorldSession
 
     try:
-        session = WorldSession(build(orders["scene"], orders["edit"]))
-        hello = session.hello() | {"mode": "compiling"}
-        meshes = write_meshes(session.scene.model, Path(orders["folder"]))
+        scene = build(orders["scene"], orders["edit"])
+        hello = hello_of(Engine(scene), "compiling")
+        meshes = write_meshes(scene.model, Path(orders["folder"]))
     except Exception:  # whatever it is, who builds it in earnest says so
         sys.exit(2)
     print(json.dumps({"hello": hello, "meshes": meshes}), flush=True)

@@ -9,6 +9,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.energy import energy, link_motion
 from palpate.dynamics.jacobian import body_frame
 from palpate.frame import HAND_AT, HAND_WORDS, HANDS, UNKNOWN
+from palpate.haptics.devices.port import load_port
 from palpate.haptics.reach_tables import load_shown
 from palpate.haptics.tank import load_tank
 from palpate.jit import kernel
@@ -105,7 +106,7 @@ def put_device(h, o, s, k, at):
     a, g = load_shown(s.devices[k])
     words[at + o.device_held + k] = a.held
     words[at + o.device_state + k] = g.state
-    words[at + o.device_buttons + k] = a.port_integer[0]
+    words[at + o.device_buttons + k] = load_port(a.port)[0].buttons
     put_words(words, at + o.device_counters + k * g.counts.shape[0], g.counts)
     put_words(floats, at + o.device_energy + k * a.absorbed.shape[0], a.absorbed)
     floats[at + o.device_age_s + k] = a.age_s

@@ -14,7 +14,7 @@ from palpate.jit import Block, warm
 from palpate.link.fingerprint import fingerprint
 from palpate.link.keys import Key
 from palpate.link.peers import COUNTERS, NOBODY, SEATS, new_peers
-from palpate.link.sockets import HANDLE_WORDS, handle_of, new_sender
+from palpate.link.sockets import handle_of, new_sender
 from palpate.link.wire import FIELDS, FOR_SERVER, LARGEST_WORDS, PAYLOAD, WELCOME, name_words, packet_lengths
 from palpate.runtime.engine import Engine
 from palpate.runtime.relay_kernels import (
@@ -40,7 +40,7 @@ class Relaying:
         nq, nv, zeros = scene.model.nq, scene.model.nv, np.zeros
         lengths = packet_lengths(nq, nv)
         self.socket, self._engine = listening, engine
-        handle = zeros(HANDLE_WORDS, dtype=np.int64) if listening is None else handle_of(listening)
+        self._handle = None if listening is None else handle_of(listening)
         answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.layout.words, dtype=np.int64)
         welcome = zeros(int(lengths[WELCOME]), dtype=np.int64)
         welcome[PAYLOAD:-1] = _welcome(scene, engine)
@@ -48,8 +48,9 @@ class Relaying:
         self.own_hands = Ring.create(HAND_SLOTS, engine.hand_layout.words, shared=False)
         self.own_events = Ring.create(EVENT_SLOTS, engine.event_layout.words, shared=False)
         self.arrays = Relay(
-            handle=handle, key=key.words, lengths_in=packet_lengths(nq, nv, FOR_SERVER),
-            lengths_out=lengths, words=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), answer=answer,
+            handle=self._handle.address if self._handle else 0, key=key.words,
+            lengths_in=packet_lengths(nq, nv, FOR_SERVER), lengths_out=lengths,
+            words=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), answer=answer,
             answer_f=answer.view(np.float64), welcome=welcome, frame=frame, frame_f=frame.view(np.float64),
             frames=engine.frames.memory, hands=engine.hands.memory, hands_f=engine.hands.memory.view(np.float64),
             events=engine.events.memory, events_f=engine.events.memory.view(np.float64),

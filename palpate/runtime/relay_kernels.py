@@ -72,7 +72,7 @@ class Relay(Struct):
     account_ns: int  # when it begins
     hand_passed: int  # number of the newest message of own_hands that was passed on, and
     event_passed: int  # of own_events
-    handle: Ints1  # of the socket
+    handle: int  # of the socket
     key: Ints1  # (2,)
     lengths_in: Ints1  # of the packets that are taken, and
     lengths_out: Ints1  # of those that are sent

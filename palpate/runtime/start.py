@@ -39,6 +39,8 @@ class Start(Struct):
     warm_key: Ints1
     warm_impulse: Floats2
     n_warm: int
+    warm_friction: Floats2
+    warm_restitution: Floats2
 
 
 load_start = block_loader((Start, False))
@@ -83,5 +85,7 @@ def restore(world, start):
     put(now.known, then.known)
     put(rows.warm_key, then.warm_key)
     put_rows(rows.warm_impulse, then.warm_impulse)
+    put_rows(rows.warm_friction, then.warm_friction)
+    put_rows(rows.warm_restitution, then.warm_restitution)
     rows.n_warm = then.n_warm
     rows.n_contacts, rows.n_rows = 0, 0

@@ -56,7 +56,6 @@ class Servo(Struct):
     tau: Floats1  # (nv,) the controller's
     q_hold: Floats1  # (nq,) where joints are held
     pushed: Ints1  # (L,) world/state.py
-    contact_count: Ints1  # collision/contacts.py
     mu_static: Floats2  # world/state.py: as they are now, and
     mu_sliding: Floats2
     mu_own: Floats2  # (T, 2 T) as the scene has them

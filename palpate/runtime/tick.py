@@ -5,7 +5,6 @@ h Head, o offsets of the frame's fields, m model, w workspace, s Servo: what `st
 
 import math
 
-from palpate.collision.contacts import LOST
 from palpate.conventions import WORLD
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.dynamics.mobility import point_mobility, turn_mobility
@@ -280,7 +279,7 @@ def tick_world(address):
         return -1
     advance(h)
     h.counters[RAN_OUT] += load_world(s.world)[4].ran_out > 0
-    h.counters[CONTACTS_LOST] = s.contact_count[LOST]
+    h.counters[CONTACTS_LOST] = load_world(s.world)[3].lost
     return 0
 
 

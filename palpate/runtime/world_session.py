@@ -10,7 +10,7 @@ from palpate.frame import HANDS
 from palpate.haptics.devices.mailbox import Mailbox
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.spring import PerAxis, spring_fields
-from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD, describe
+from palpate.runtime.describe import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.edit_answers import EditAnswers
 from palpate.runtime.edits import Edits
 from palpate.runtime.engine import Engine
@@ -62,9 +62,6 @@ class WorldSession(Session):
 
     def _engine(self, shared: bool) -> Engine:
         return Engine(self.scene, smooth_s=SMOOTH_S, devices=self.reaching, shared=shared)
-
-    def hello(self) -> dict[str, Any]:
-        return describe(self.scene, self.engine)
 
     def mesh_files(self) -> list[str]:
         return self.meshes.paths

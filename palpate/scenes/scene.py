@@ -13,7 +13,7 @@ from palpate.model.model import Model
 from palpate.scenes.task import Task
 from palpate.world.world import World
 
-PARKED_M = -100.0  # height at which obstacles wait that are not needed; shown nowhere
+PARKED_M = -100.0  # height at which obstacles wait that are not needed: nothing meets them; frames say `parked`
 LOOSE_PARKED_M = 100.0  # and free bodies: above all floors, which stop them, and not obstacles
 
 

@@ -33,11 +33,12 @@ SLOWEST_HZ, FASTEST_HZ = 10.0, 8000.0
 
 
 class Event(NamedTuple):
-    """One of a simulation's own: `value` within bounds; a page may send it unless it is `inside`."""
+    """One of a simulation's own: `value` within bounds, a whole number or any; a page may send it unless `inside`."""
 
     name: str
     low: float = 0.0
     high: float = 0.0
+    whole: bool = False
     inside: bool = False
 
 

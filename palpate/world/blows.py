@@ -41,7 +41,8 @@ def choose_blows(m, g, c, r, s):
         r.kind[i] = WAITING
         before = r.u[i, 0] - r.forced[i]
         if before < -slow and c.gap[i] < -before * dt:
-            e = restitution_of(s.laws[1], s.restitution[g.material[c.shape_a[i]], g.material[c.shape_b[i]]], -before)
+            e = s.restitution[g.material[c.shape_a[i]], g.material[c.shape_b[i]]]
+            e = restitution_of(s.restitution_law, e, -before, r.restitution_state[i])
             if not is_restitution(e):
                 s.fault, s.fault_at = RESTITUTION_FAULT, i
                 return -1

@@ -44,6 +44,7 @@ class Options:
     ledger: bool = False
     integrator: str = "semi-implicit"
     laws: tuple[int, int] = (0, 0)  # addresses, friction and restitution
+    law_states: tuple[int, int] = (0, 0)  # numbers that each keeps at a contact
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.dt) and 0.0 < self.dt <= 0.1):
@@ -89,7 +90,7 @@ def build(model: Model, options: Options, parts: Mapping[str, Sequence[str]] | N
     c = contacts(touchable.geometry, model.n_links, capacity, options.margin, work.R)
     collision_block = Block(touchable.geometry, c)
     axes = len(model.arrays.axis_v)
-    r = rows(model, capacity + 2 * axes + 2 * CONNECTIONS)
+    r = rows(model, capacity + 2 * axes + 2 * CONNECTIONS, options.law_states)
     r.tolerance, r.budget = options.tolerance, options.budget
     rows_block = Block(r)
     state = _state(model, touchable, options, collision_block.address, rows_block.address)
@@ -129,7 +130,8 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
         pushed=pushed_links(model),
         joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
         joined_R=zeros((K, 9)),
-        mu_static=static, mu_sliding=sliding, restitution=bounce, laws=np.array(options.laws, dtype=np.int64),
+        mu_static=static, mu_sliding=sliding, restitution=bounce, friction_law=options.laws[0],
+        restitution_law=options.laws[1],
         ledger=zeros(5), work=zeros(nv), collision=collision, rows=rows_address,
     )  # fmt: skip
 

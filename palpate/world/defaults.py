@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.collision.contacts import CANDIDATES, COUNT, LOST
 from palpate.collision.facade import Collider, ContactPoint
 from palpate.contact.facade import SolveReport, solve_contacts
 from palpate.contact.mode import SLIPS_M_S
@@ -236,8 +235,8 @@ def lay_rows(world: World, contacts: Sequence[ContactPoint]) -> Floats:
     c, r, m = arrays.contacts, arrays.rows, model.arrays
     names = {name: k for k, name in enumerate(arrays.shapes.names)}
     fit = contacts[: len(c.gap)]
-    c.count[COUNT], c.count[CANDIDATES] = len(fit), len(contacts)
-    c.count[LOST] += len(contacts) - len(fit)
+    c.count, c.candidates = len(fit), len(contacts)
+    c.lost += len(contacts) - len(fit)
     for i, x in enumerate(fit):
         a, b = model.body(x.body_a), model.body(x.body_b)
         if m.body_link[b] == 0:
@@ -297,7 +296,7 @@ def _report(world: World, contacts: Sequence[ContactPoint], answer: Answer) -> S
         sweeps=s.sweeps if s else 0, newton=s.newton if s else 0, admm=s.admm if s else 0,
         residual=s.residual if s else 0.0, residual_m_s=s.residual_m_s if s else 0.0,
         relative_residual=s.relative_residual if s else 0.0,
-        multi_roots=s.multi_roots if s else 0, ran_out=int(bool(s and not s.converged)), lost=int(c.count[LOST]),
+        multi_roots=s.multi_roots if s else 0, ran_out=int(bool(s and not s.converged)), lost=c.lost,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ Before that, contacts whose bodies are near but do not meet on their ways are le
 that is free.
 """
 
-from palpate.collision.contacts import COUNT, FRACTION
+from palpate.collision.contacts import FRACTION
 from palpate.collision.swept import HARMLESS, fly_by, hold_back, length, part
 from palpate.dynamics.coordinates import put_quaternion, quaternion_at
 from palpate.jit import kernel, shared
@@ -44,7 +44,7 @@ def any_fast(m, s, c, v, dt, harmless):
             j = m.axis_v[m.axis_begin[i]]
             w, u = (v[j], v[j + 1], v[j + 2]), (v[j + 3], v[j + 4], v[j + 5])
             # |u + w x com| + |w| (reach + |com|), squared, is no more than 2 u^2 + 16 w^2 (reach^2 + com^2)
-            least, reach, com = max(c.margin[0], harmless * c.link_size[i, 1]) / dt, c.link_size[i, 0], get3(m.com, i)
+            least, reach, com = max(c.margin, harmless * c.link_size[i, 1]) / dt, c.link_size[i, 0], get3(m.com, i)
             if 2.0 * dot(u, u) + 16.0 * dot(w, w) * (reach * reach + dot(com, com)) > least * least:
                 return True
     return False
@@ -58,7 +58,7 @@ def put_move(m, c, i, path, turn, harmless):
     for k in range(3):
         c.move[i, k], c.move[i, 3 + k], c.move[i, 6 + k] = com[k], x[k], turn[k]
     c.move[i, FRACTION] = 1.0
-    c.fast[i] = 1 if far > max(c.margin[0], harmless * c.link_size[i, 1]) else 0
+    c.fast[i] = 1 if far > max(c.margin, harmless * c.link_size[i, 1]) else 0
 
 
 @kernel
@@ -71,7 +71,7 @@ def fly_past(address, m, s, c, dt):
             u = add((s.v_next[j + 3], s.v_next[j + 4], s.v_next[j + 5]), cross(w, get3(m.com, i)))
             put_move(m, c, i, scale(dt, u), scale(dt, w), 0.0)
     kept = 0
-    for k in range(c.count[COUNT]):
+    for k in range(c.count):
         a, b = c.link_a[k], c.link_b[k]
         if c.gap[k] > 0.0 and (c.fast[a] or c.fast[b]) and fly_by(s.collision, c.shape_a[k], c.shape_b[k]):
             continue
@@ -80,14 +80,14 @@ def fly_past(address, m, s, c, dt):
         put3(c.point, kept, get3(c.point, k))
         put3(c.normal, kept, get3(c.normal, k))
         kept += 1
-    c.count[COUNT] = kept
+    c.count = kept
 
 
 @shared("void(intp)")
 def leave_out_what_flies_past(address):
     """Before the rows: v_next is the motion without contact."""
     m, _, _, c, _, s = load(address)
-    if c.count[COUNT] and any_fast(m, s, c, s.v_next, s.dt, 0.0):
+    if c.count and any_fast(m, s, c, s.v_next, s.dt, 0.0):
         fly_past(address, m, s, c, s.dt)
 
 

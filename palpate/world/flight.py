@@ -13,7 +13,6 @@ step before, at no cost; where there is none, or it is fast and cannot be FLUNG,
 are taken again at the mean, with the inertias there are.
 """
 
-from palpate.collision.contacts import COUNT
 from palpate.dynamics.aba import articulated, articulated_again
 from palpate.dynamics.coordinates import quaternion_at
 from palpate.dynamics.kinematics import positions, velocities
@@ -44,7 +43,7 @@ def choose_ways(m, c, s, dt):
         if has_rows(m, s, k, dt):
             s.way[root] = AT_START
         s.fast[root] = max(s.fast[root], s.turns[k] * dt * abs(s.v[m.axis_v[k]]))
-    for i in range(c.count[COUNT]):
+    for i in range(c.count):
         s.way[m.root[c.link_a[i]]], s.way[m.root[c.link_b[i]]] = AT_START, AT_START
     for k in range(s.joined_kind.shape[0]):
         if s.joined_kind[k] != UNTIED:

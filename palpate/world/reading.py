@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from palpate.collision.contacts import CANDIDATES, LOST
 from palpate.contact.rows import (
     Rows,
 )  # fmt: skip
@@ -46,11 +45,11 @@ def report_of(arrays: Arrays) -> StepReport:
     """What the last step took."""
     r, c = arrays.rows, arrays.contacts
     return StepReport(
-        int(r.n_contacts), int(c.count[CANDIDATES]), int(r.n_rows), int(r.n_islands),
+        int(r.n_contacts), c.candidates, int(r.n_rows), int(r.n_islands),
         int(r.sweeps), int(r.newton), int(r.admm),
         float(r.residual), float(r.speed), float(r.relative),
         int(r.multi_roots), int(r.ran_out),
-        int(c.count[LOST]),
+        c.lost,
     )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ class State(Struct):
     fault_at: int  # of which joint velocity or contact
     collision: int  # address of the block of Geometry and Contacts
     rows: int  # address of the block of Rows
+    friction_law: int  # addresses, 0: built in
+    restitution_law: int
     q: Floats1  # (nq,)
     v: Floats1  # (nv,)
     a: Floats1  # (nv,) accelerations without contact
@@ -88,7 +90,6 @@ class State(Struct):
     mu_static: Floats2  # (T, T)
     mu_sliding: Floats2  # (T, T)
     restitution: Floats2  # (T, T)
-    laws: Ints1  # (2,) addresses of the friction and the restitution law, 0: built in
     ledger: Floats1  # (5,) START, ...
     work: Floats1  # (nv,) of each actuator [J]
 

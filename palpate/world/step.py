@@ -10,7 +10,6 @@ forgotten, so that what overlaps separates without being shot away.
 
 import math
 
-from palpate.collision.contacts import COUNT
 from palpate.collision.detect import detect
 from palpate.contact.assemble import (
     begin_row,
@@ -94,7 +93,7 @@ def relative_motion(m, w, a, b, point, v):
 def contact_rows(m, w, g, c, r, s):
     """A row for each contact, in their order, with the impulses of the last step."""
     dt = s.dt
-    for i in range(c.count[COUNT]):
+    for i in range(c.count):
         a, b = s.pushed[c.link_a[i]], s.pushed[c.link_b[i]]
         row = begin_row(r, CONTACT, a, b)
         if row < 0:
@@ -105,13 +104,14 @@ def contact_rows(m, w, g, c, r, s):
             put_point(m, w, r, row, side, b if side else a, point, n, t1, t2)
         ma, mb = g.material[c.shape_a[i]], g.material[c.shape_b[i]]
         mu, sliding = s.mu_static[ma, mb], s.mu_sliding[ma, mb]
-        r.elastic[row] = s.restitution[ma, mb] > 0.0 or s.laws[1] != 0
+        r.elastic[row] = s.restitution[ma, mb] > 0.0 or s.restitution_law != 0
         r.n_elastic += r.elastic[row]
         recall(r, row, contact_key(c.shape_a[i], c.shape_b[i], c.feature[i]))
-        if sliding < mu or s.laws[0] != 0 or r.elastic[row]:
+        if sliding < mu or s.friction_law != 0 or r.elastic[row]:
             u = relative_velocity(m, w, a, b, point)
             slip = in_frame(n, t1, t2, u)
-            mu = friction_of(s.laws[0], mu, sliding, math.sqrt(slip[1] * slip[1] + slip[2] * slip[2]), r.lam[row, 0])
+            speed = math.sqrt(slip[1] * slip[1] + slip[2] * slip[2])
+            mu = friction_of(s.friction_law, mu, sliding, speed, r.lam[row, 0], r.friction_state[row])
             r.forced[row] = dot(n, relative_motion(m, w, a, b, point, s.v_next)) - slip[0] if r.elastic[row] else 0.0
             if not is_friction(mu):
                 s.fault, s.fault_at = FRICTION_FAULT, i

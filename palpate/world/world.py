@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.collision.contacts import LOST
 from palpate.contact.laws import FRICTION, RESTITUTION, find_law, law_address
 from palpate.dynamics import facade
 from palpate.jit.laws import Law
@@ -74,6 +73,7 @@ class World:
         self._options = Options(
             float(dt), down, margin, full, tuple((a, b) for a, b in ignore), pairs, tolerance, budget, capacity, ledger,
             integrator, (law_address(FRICTION, self._laws[0]), law_address(RESTITUTION, self._laws[1])),
+            (self._laws[0].state_size, self._laws[1].state_size),
         )  # fmt: skip
         self._seen: tuple[list[Contact], StepReport] | None = None  # contacts and report of a step in Python
         self._modules = Modules.given(self._options, dynamics, collision, contact, simulator)
@@ -365,7 +365,7 @@ class World:
         new.state.time, new.state.tick, new.state.keeps_ledger = old.state.time, old.state.tick, old.state.keeps_ledger
         new.state.n_wrenches = 0
         new.state.ledger[:] = old.state.ledger
-        new.contacts.count[LOST] = old.contacts.count[LOST]
+        new.contacts.lost = old.contacts.lost
         keep_ties((old_model, old.state), (model, new.state))
 
     def _remembered(self) -> dict[str, np.ndarray]:
@@ -373,7 +373,8 @@ class World:
         names = ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
                  "joined_R", "time", "tick", "keeps_ledger", "n_wrenches", "fault", "fault_at", "ledger", "work",
                  "pushed", "known")  # fmt: skip
-        return {n: s.array(n) for n in names} | {n: r.array(n) for n in ("warm_key", "warm_impulse", "n_warm")}
+        warm = ("warm_key", "warm_impulse", "n_warm", "warm_friction", "warm_restitution")
+        return {n: s.array(n) for n in names} | {n: r.array(n) for n in warm}
 
     def _joint(self, name: str) -> Joint:
         try:

@@ -13,7 +13,7 @@ from mcap.records import Attachment
 
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
-from palpate.frame import EVENT, FRAME, HAND, Layout
+from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.scripted import Grasp, Scripted
 from palpate.page.sockets import Hub
 from palpate.record import RecordError
@@ -25,7 +25,7 @@ from palpate.record.recover import recover
 from palpate.record.views import Views
 from palpate.record.writer import END, SCENE_FILE, FrameWriter
 from palpate.runtime.again import touch_again
-from palpate.runtime.player import Player, shown_layout
+from palpate.runtime.player import Player, shown_hello, shown_layout
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.servo.ring import Ring
@@ -155,9 +155,9 @@ def played(path, scene):
         player = Player(back, frames, events, clock=lambda: 0.0)
         player.advance(1.0)
         hub = Hub()
-        hub.show(back.replay_hello() | {"frame": layout.describe(), "sizes": layout.sizes}, (frames, hands, events))
+        hub.show(shown_hello(back), (frames, hands, events))
         assert json.loads(hub.hello)["mode"] == "replay"
-        assert Layout(FRAME, **json.loads(hub.hello)["sizes"]).words == layout.words
+        assert Layout.described(json.loads(hub.hello)["frame"]).words == layout.words
         assert isinstance(back.hello["scene"], str)
 
 

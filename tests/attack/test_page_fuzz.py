@@ -17,8 +17,9 @@ from fake_servo import Page, Rings
 from siege import besieged, complaints, sees_frames, stranger
 from waiting import until_async
 
-from palpate.page.messages import EVENT_KINDS, REQUESTS
+from palpate.page.messages import REQUESTS
 
+EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode", "place", "gravity", "friction", "none such"]
 SIZES = [pytest.param(1, 40), pytest.param(2, 2000, marks=pytest.mark.slow)]
 METHODS = [b"GET", b"POST", b"HEAD", b"PUT", b"OPTIONS", b"TRACE", b"CONNECT", b"get", b"G\x00T", b"", b"PRI"]
 PATHS = [
@@ -97,7 +98,7 @@ def message(rng: random.Random) -> Any:
         return anything(rng)
     said: dict[str, Any] = rng.choice([
         dict(HOLD), {"type": "release", "hand": 0}, {"type": "take"}, {"type": "give"},
-        {"type": "event", "kind": rng.choice(list(EVENT_KINDS)), "value": 1.0, "body": 2, "placement": [0] * 7},
+        {"type": "event", "kind": rng.choice(EVENT_KINDS), "value": 1.0, "body": 2, "placement": [0] * 7},
         {"type": "request", "id": rng.randrange(100), "what": rng.choice(REQUESTS), "name": anything(rng),
          "files": anything(rng), "at": [0, 0, 0], "text": anything(rng)},
     ])  # fmt: skip

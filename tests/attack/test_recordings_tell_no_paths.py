@@ -10,7 +10,7 @@ from palpate import jit
 from palpate.experiments.simulated import simulated_run
 from palpate.record.export import export
 from palpate.record.reader import Recording
-from palpate.runtime.describe import describe
+from palpate.runtime.hello import hello_of
 from palpate.runtime.lab import Run
 from palpate.scenes.any_arm import scene_of
 
@@ -26,7 +26,7 @@ def test_a_robot_from_a_file_is_called_by_its_name_alone(tmp_path):
     scene = scene_of(str(folder / "small.urdf"))()
     assert (scene.name, scene.title) == ("small.urdf", "small.urdf, wall and obstacle")
     session = pp.touch(scene, page=False)
-    assert SECRET not in json.dumps(describe(scene, session.engine))
+    assert SECRET not in json.dumps(hello_of(session.engine))
     session.stop()
     path = tmp_path / "a.mcap"
     simulated_run(scene, 50, record=path)

@@ -33,7 +33,7 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
 @pytest.fixture(autouse=True)
-def soon_again(monkeypatch):
+def soon_again(monkeypatch, heeded_signals):
     monkeypatch.setattr(ending, "AGAIN_S", 0.02)
     before = [signal.getsignal(number) for number in (*SIGNALS, signal.SIGALRM)]
     yield

@@ -10,7 +10,7 @@ from scenes import BOX_TRIANGLES, body, box_vertices, grid, random_rotation, two
 import palpate as pp
 from palpate.collision.facade import Collider
 
-STATES = 300
+STATES = [40, pytest.param(300, marks=pytest.mark.slow)]  # of each pair
 # Parts of the smaller solid: up to this another axis of two boxes is not preferred, and a rim is followed.
 EXACT = 1e-4
 # A normal this near to a face's is the face's [rad]: sqrt(2 ALIGNED) of manifold.py.
@@ -27,12 +27,13 @@ NAMES = ["box", "plate", "block", "cylinder", "coin", "drum", "rod", "capsule", 
 PAIRS = list(itertools.combinations_with_replacement(NAMES, 2))
 
 
+@pytest.mark.parametrize("states", STATES)
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_the_depth_never_exceeds_what_an_independent_distance_says(shelf, first, second):
+def test_the_depth_never_exceeds_what_an_independent_distance_says(shelf, first, second, states):
     a, b = shelf[first], shelf[second]
     rng, collider = np.random.default_rng(NAMES.index(first) * 100 + NAMES.index(second)), two(a.shape, b.shape)
     small, large = min(a.extent, b.extent), max(a.extent, b.extent)
-    for k in range(STATES):
+    for k in range(states):
         s = state(rng, a, b)
         found = collider.distance(s.q(), "a", "b")
         own, least = separation(a, b, s, found.normal), bound(a, b, s)
@@ -40,13 +41,14 @@ def test_the_depth_never_exceeds_what_an_independent_distance_says(shelf, first,
         assert found.gap <= own + ALIGNED * (small + large), f"state {k}: not as deep as along its own normal"
 
 
+@pytest.mark.parametrize("states", STATES)
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_contacts_are_on_the_near_side(shelf, first, second):
+def test_contacts_are_on_the_near_side(shelf, first, second, states):
     """They exist wherever the distance is below the margin, one is as deep as it says, and none presses inwards."""
     a, b = shelf[first], shelf[second]
     rng, small = np.random.default_rng(5), min(a.extent, b.extent)
     collider = two(a.shape, b.shape, margin=0.02 * small)
-    for k in range(STATES // 3):
+    for k in range(states // 3):
         s = state(rng, a, b)
         gap, found = collider.distance(s.q(), "a", "b").gap, collider.contacts(s.q())
         assert bool(found) == (gap < 0.02 * small), f"state {k}"

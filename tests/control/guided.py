@@ -12,7 +12,7 @@ from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.runtime.engine import Engine
 from palpate.scenes.scene import Scene
-from palpate.servo.ring import Follower
+from palpate.servo.run import Run
 from palpate.world.world import World
 
 BLUNT = DeviceSpec("test", force_limit_N=500.0, force_rise_N_s=1e9)  # a force is there at once
@@ -23,22 +23,11 @@ class Guided:
 
     def __init__(self, world: World, plan: Plan, editing: Editing) -> None:
         self.engine = Engine(Scene("guided", "Guided", world, plan, editing=editing), BLUNT)
-        self.engine.restart()
-        self.model, self.dt = world.model, world.dt
-        self._follower, self._frames, self.done = Follower(self.engine.frames), [], 0
+        self.model, self.dt, self._run = world.model, world.dt, Run(self.engine)
 
     def run(self, ticks: int, hand: Callable[[int], dict | None] | None = None) -> Guided:
-        for begin in range(0, ticks, 500):
-            n = min(500, ticks - begin)
-            table = np.zeros((n, self.engine.hand_layout.words), dtype=np.int64)
-            for k in range(n):
-                fields = hand(self.done + k) if hand else None
-                if fields:
-                    table[k] = self.engine.hand_layout.pack(**fields)
-            assert self.engine.simulate(n, table) == n
-            self._frames += self._follower.read()
-            self.done += n
-        assert self._follower.lost == 0
+        fields = [(hand(self._run.count + k) if hand else None) or {} for k in range(ticks)]
+        self._run.ticks(ticks, np.array([self.engine.hand_layout.pack(**each) for each in fields]))
         return self
 
     def push(self, body: str, force, first: int, last: int, at_body=(0.0, 0.0, 0.0)) -> Callable[[int], dict | None]:
@@ -50,7 +39,7 @@ class Guided:
         self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return np.array([self.engine.layout.read(words, name) for words in self._frames])
+        return self._run.history(name)
 
     @property
     def acceleration(self) -> np.ndarray:

@@ -47,8 +47,11 @@ def sketched(monkeypatch):
 # ---- the experiments
 
 
+LONG = {"learn-by-touch"}  # half of it is in tests/runtime/test_tasks.py
+
+
 @compiled
-@pytest.mark.parametrize("name", ACCEPTANCE)
+@pytest.mark.parametrize("name", [pytest.param(x, marks=[pytest.mark.slow] * (x in LONG)) for x in ACCEPTANCE])
 def test_every_claim_of_the_experiment_holds(name, tmp_path, sketched):
     """articulated-haptics.md acceptance 15 to 21, each in its experiment, and modes BLEND and TEACH of 2.4."""
     made = report.run(name, tmp_path, say=lambda line: None)

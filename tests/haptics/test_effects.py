@@ -256,6 +256,31 @@ def test_a_law_that_gives_no_number_ends_in_the_guard_as_a_fault_with_its_name(m
     assert effects.failed == "well"
 
 
+@effect_law
+def backlash(position, velocity, time_s, settings, state):
+    """A spring to a mark that the hand drags along: force comes only once the play is used up."""
+    stiffness, play = settings[0], settings[1]
+    state[0] = min(max(state[0], position[0] - play), position[0] + play)
+    return (stiffness * (state[0] - position[0]), 0.0, 0.0)
+
+
+@pytest.mark.nojit
+def test_a_law_with_state_has_one_of_its_own_in_each_effect_and_each_table():
+    """Hysteresis: at the same place the force is another on the way back, and another where the play is another."""
+    path = (0.0, 0.01, 0.02, 0.01, 0.0)
+
+    def along(*plays):
+        effects = Effects([Own(backlash, (100.0, play)) for play in plays])
+        return np.array([effects.force((x, 0, 0))[0] for x in path])
+
+    small, large = along(0.002), along(0.005)
+    assert small == pytest.approx(-100.0 * np.array([0.0, 0.002, 0.002, -0.002, -0.002]))
+    assert large == pytest.approx(-100.0 * np.array([0.0, 0.005, 0.005, -0.005, -0.005]))
+    assert along(0.002, 0.005) == pytest.approx(small + large)
+    state = np.zeros(4)
+    assert [backlash((x, 0, 0), (0, 0, 0), 0.0, (100.0, 0.002), state)[0] for x in path] == pytest.approx(small)
+
+
 def test_a_reading_that_is_no_number_is_not_blamed_on_an_effect():
     effects = Effects([Viscosity(), Own(well)])
     assert np.isnan(effects.force((np.nan, 0.0, 0.0))).all()
@@ -276,7 +301,7 @@ def test_a_law_of_another_shape_is_refused_in_one_line():
         def loud(position, velocity, time_s, settings):
             raise ValueError
 
-    friction = law("float64(float64, float64)")(lambda a, b: a)
+    friction = law(2)(lambda a, b: a)
     for wrong in (friction, "viscosity", lambda x, v, t, s: x):
         with pytest.raises(ValueError, match="made with @effect_law"):
             Own(wrong)

@@ -101,9 +101,12 @@ def test_the_button_is_pressed_during_holds_until_the_hand_lets_go():
 
 
 def test_its_arrays_are_read_only():
-    for array in Hand(holds=((0.0, 1.0),)).arrays():
+    hand = Hand(holds=((0.0, 1.0),)).arrays()
+    for array in hand.arrays().values():
         with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1.0
+            array[...] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        hand.mass = 1.0
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from waiting import WAIT_S, until
 import palpate as pp
 from palpate import jit
 from palpate.haptics.devices.mailbox import DEAD_S, FIRST_S, SILENCE_S, Mailbox
-from palpate.haptics.devices.port import BUTTONS, LOST, NOTHING_NEW, NOW_S, OK, POSITION, QUATERNION, SAMPLED_S
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, put_wrench
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose, wrench
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
@@ -55,11 +55,12 @@ class Tick:
         self.door, self.port = mailbox.in_tick, mailbox.in_tick.port
 
     def sample(self, now_s=None) -> int:
-        self.port.number[NOW_S] = time.monotonic() if now_s is None else now_s
+        self.port.now_s = time.monotonic() if now_s is None else now_s
         return self.door.sample(self.door.block.address)
 
     def send(self, force, torque=(0.0, 0.0, 0.0)) -> None:
-        self.port.number[NOW_S], self.port.command[:] = time.monotonic(), wrench(force, torque)
+        self.port.now_s = time.monotonic()
+        put_wrench(self.port, wrench(force, torque))
         self.door.send(self.door.block.address)
 
 
@@ -84,10 +85,10 @@ def test_readings_reach_the_tick_and_forces_the_device(device, mailbox):
     mailbox.start()
     tick = Tick(mailbox)
     until(lambda: tick.sample() == OK)
-    assert tick.port.reading[POSITION] == pytest.approx(device.at)
-    assert tick.port.reading[QUATERNION] == pytest.approx((1.0, 0.0, 0.0, 0.0))
-    assert tick.port.integer[BUTTONS] == 5
-    assert tick.port.number[SAMPLED_S] <= time.monotonic()
+    assert tick.port.position == pytest.approx(device.at)
+    assert tick.port.quaternion == pytest.approx((1.0, 0.0, 0.0, 0.0))
+    assert tick.port.buttons == 5
+    assert tick.port.sampled_s <= time.monotonic()
 
     def answered():
         tick.send((1.0, -2.0, 3.0), (0.1, 0.2, -0.3))
@@ -99,7 +100,7 @@ def test_readings_reach_the_tick_and_forces_the_device(device, mailbox):
 def test_before_the_first_reading_there_is_nothing_new_and_no_loss(mailbox):
     tick = Tick(mailbox)
     assert tick.sample() == NOTHING_NEW
-    assert not tick.port.reading[POSITION].any()
+    assert not any(tick.port.position)
 
 
 def test_a_device_whose_first_read_hangs_is_lost_and_says_so(device, mailbox):
@@ -125,7 +126,7 @@ def test_the_same_reading_twice_is_nothing_new(device, mailbox):
     device.awake.clear()
     assert device.hangs.wait(WAIT_S)
     tick.sample()  # whatever came before it hung
-    assert tick.sample(now_s=tick.port.number[SAMPLED_S] + 0.5 * SILENCE_S) == NOTHING_NEW
+    assert tick.sample(now_s=tick.port.sampled_s + 0.5 * SILENCE_S) == NOTHING_NEW
 
 
 def test_silence_is_a_loss_and_ends_with_the_next_reading(device, mailbox):
@@ -255,7 +256,7 @@ def test_devices_with_rates_of_their_own_share_a_world_with_one_in_the_tick():
         assert session.frame()["device_position"][[0, 2], 0] == pytest.approx((0.002, 0.005))
     assert not slow.written[-1].any()
     assert not fast.written[-1].any()
-    assert not simulated.in_tick.port.command.any()
+    assert not any(simulated.in_tick.port.torque + simulated.in_tick.port.force)
     passed_s = time.monotonic() - begin_s
     for device in (slow, fast):  # never faster than its own rate, however slow the machine is
         assert 0 < device.reads <= passed_s * device.spec.rate_hz + 2

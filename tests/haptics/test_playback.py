@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palpate.haptics.devices.playback import COLUMNS, HandRecording, Playback, read_recording, write_recording
-from palpate.haptics.devices.port import BUTTONS, DT_S, LOST, NOTHING_NEW, NOW_S, OK, POSITION, SAMPLED_S
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading
 
 pytestmark = pytest.mark.nojit
@@ -152,13 +152,13 @@ def test_an_empty_recording_senses_nothing():
 def test_the_tick_plays_it_too():
     device = opened(LINE)
     port, block = device.in_tick.port, device.in_tick.block.address
-    port.number[DT_S] = 0.125
+    port.dt = 0.125
     for k in range(12):
-        port.number[NOW_S] = 100.0 + k
+        port.now_s = 100.0 + k
         assert device.in_tick.sample(block) == OK
-        assert port.number[SAMPLED_S] == 100.0 + k
-        assert port.reading[POSITION] == pytest.approx(at(device, device.time_s).position_m)
-        assert port.integer[BUTTONS] == (k >= 8)
+        assert port.sampled_s == 100.0 + k
+        assert port.position == pytest.approx(at(device, device.time_s).position_m)
+        assert port.buttons == (k >= 8)
         assert device.in_tick.send(block) == OK
     device.close()
     assert device.in_tick.sample(block) == LOST

@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 import palpate as pp
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS
 from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.haptics.devices.protocol import FORCE
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import LEVER_M
 from palpate.scenes.arm import arm
-from palpate.servo.ring import Follower
 
 DT = 1e-3
 STILL = (0.0, 0.0, 0.0)
@@ -62,26 +60,17 @@ class Run:
         self.world, self.reaching = self.session.scene.world, self.session.reaching
         for each in self.reaching:
             each.arrays.real_time = 0
-        engine = self.session.engine
-        self._nobody = np.zeros((0, engine.hand_layout.words), dtype=np.int64)
-        self._follower, self._frames = Follower(engine.frames), []
-        engine.restart()
+        self._run = pp.Run(self.session.engine)
 
     def go(self, seconds: float) -> "Run":
-        ticks = round(seconds / self.world.dt)
-        while ticks > 0:
-            part = min(ticks, 500)  # the ring holds two seconds
-            assert self.session.engine.simulate(part, self._nobody) == part, self.world.fault
-            self._frames += [self.session.engine.layout.unpack(words) for words in self._follower.read()]
-            ticks -= part
-        assert self._follower.lost == 0
+        self._run.seconds(seconds)
         return self
 
     def tick(self) -> "Run":
         return self.go(self.world.dt)
 
     def __getitem__(self, field: str) -> np.ndarray:
-        return np.array([frame[field] for frame in self._frames])
+        return self._run.history(field)
 
     def vector(self, name: str, device: int = 0) -> np.ndarray:
         return np.array(getattr(self.reaching[device].arrays, name))
@@ -149,7 +138,7 @@ def test_the_hand_moves_the_world_by_its_scale_and_from_its_place():
     run = Run(floating(wall), forward(0.04), "push", place=turned, scale=3.0).go(1.2)
     assert run["device_position"][-1, 0] == pytest.approx((0.0, 0.62, 0.0))
     assert run["device_force"][-1, 0] == pytest.approx((0.0, -20.0, 0.0), rel=1e-3)  # 20 mm of 1000 N/m
-    assert run.reaching[0].in_tick.port.command[FORCE] == pytest.approx((-20.0, 0.0, 0.0), rel=1e-3)
+    assert run.reaching[0].in_tick.port.force == pytest.approx((-20.0, 0.0, 0.0), rel=1e-3)
 
 
 # ---- holding

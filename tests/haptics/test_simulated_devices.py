@@ -10,8 +10,8 @@ from scipy.integrate import solve_ivp
 
 from palpate.haptics.devices import phantom
 from palpate.haptics.devices.phantom import MODELS
-from palpate.haptics.devices.port import BUTTONS, DT_S, LOST, NOW_S, OK, SAMPLED_S, SATURATED, load_port
-from palpate.haptics.devices.protocol import FORCE, DeviceError, DeviceReading, wrench
+from palpate.haptics.devices.port import LOST, OK, SATURATED, load_port
+from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 from palpate.haptics.devices.simulated import SUB_STEP_S, VELOCITY_CUTOFF_HZ, Simulated
 from palpate.haptics.hand import Hand
 from palpate.jit import entry
@@ -130,12 +130,12 @@ def test_velocity_of_a_steady_hand_is_its_speed():
 def test_the_tick_reads_its_own_clock_and_the_hands_button():
     device = opened(hand=TOUR)
     port, block = device.in_tick.port, device.in_tick.block.address
-    port.number[DT_S] = 1e-2
+    port.dt = 1e-2
     for k in range(25):
-        port.number[NOW_S] = 1000.0 + k
+        port.now_s = 1000.0 + k
         assert device.in_tick.sample(block) == OK
-        assert port.number[SAMPLED_S] == 1000.0 + k
-        assert port.integer[BUTTONS] == (0.1 <= device.time_s < 0.2)
+        assert port.sampled_s == 1000.0 + k
+        assert port.buttons == (0.1 <= device.time_s < 0.2)
         assert device.in_tick.send(block) == OK
 
 
@@ -195,15 +195,15 @@ def test_two_runs_have_the_same_bits_and_opening_begins_anew(model):
 def wall_entry(block, sample, send, stiffness, wall, axis, dt_s, out):
     """Ticks against a wall across an axis of the device: out (n, 2) its reading there, and the force on the hand."""
     port = load_port(block)[0]
-    port.number[DT_S] = dt_s
-    for i in range(6):
-        port.command[i] = 0.0
+    port.dt = dt_s
+    port.torque, port.force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for n in range(out.shape[0]):
-        port.number[NOW_S] = n * dt_s
+        port.now_s = n * dt_s
         call_routine(sample, block)
-        out[n, 0] = port.reading[axis]
+        out[n, 0] = port.position[axis]
         out[n, 1] = min(0.0, stiffness * (wall - out[n, 0]))
-        port.command[FORCE.start + axis] = out[n, 1]
+        f = out[n, 1]
+        port.force = (f if axis == 0 else 0.0, f if axis == 1 else 0.0, f if axis == 2 else 0.0)
         call_routine(send, block)
 
 
@@ -240,19 +240,19 @@ def test_motors_never_make_more_than_the_limit_and_keep_the_direction(name, wher
     """mobile-haptic-display.md 5.2; articulated-haptics.md 3.3: scaled by norm, never clipped per axis."""
     device = opened(name, Hand(intent=((0.0, where),)))
     port, block = device.in_tick.port, device.in_tick.block.address
-    port.number[DT_S] = 0.0  # no time passes
-    port.command[FORCE] = size * np.array(direction)
-    model, wanted = MODELS[name], np.linalg.norm(port.command[FORCE])
+    port.dt = 0.0  # no time passes
+    port.force = size * np.array(direction)
+    model, wanted = MODELS[name], np.linalg.norm(port.force)
     result = device.in_tick.send(block)
     steps = np.round(device.coordinates / model.quantum)
     made = np.linalg.solve(mechanics(model.kind, steps * model.quantum)[1].T, device.motors)
     assert np.linalg.norm(made) <= model.spec.force_limit_N * (1 + 1e-12)
     assert (np.abs(device.motors) <= np.array(model.motor) * (1 + 1e-12)).all()
     if wanted > 0.0:
-        assert np.cross(made, port.command[FORCE] / wanted) == pytest.approx(
+        assert np.cross(made, np.array(port.force) / wanted) == pytest.approx(
             [0, 0, 0], abs=1e-12 * model.spec.force_limit_N
         )
-        assert made @ port.command[FORCE] >= 0.0
+        assert made @ np.array(port.force) >= 0.0
     assert (result == SATURATED) == (np.linalg.norm(made) < wanted * (1 - 1e-12))
 
 
@@ -260,7 +260,7 @@ def test_motors_never_make_more_than_the_limit_and_keep_the_direction(name, wher
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_command_that_is_not_finite_is_no_force(model, bad):
     device = opened(model)
-    device.in_tick.port.command[FORCE] = (1.0, bad, 0.0)
+    device.in_tick.port.force = (1.0, bad, 0.0)
     assert device.in_tick.send(device.in_tick.block.address) == SATURATED
     assert device.motors.tolist() == [0, 0, 0]
 
@@ -269,7 +269,7 @@ def test_a_command_that_is_not_finite_is_no_force(model, bad):
 def test_at_joint_zero_the_motors_make_the_full_force_in_every_direction_and_far_out_they_cannot():
     for direction in np.random.default_rng(4).normal(size=(50, 3)):
         device = opened()
-        device.in_tick.port.command[FORCE] = 8.4999 * direction / np.linalg.norm(direction)
+        device.in_tick.port.force = 8.4999 * direction / np.linalg.norm(direction)
         assert device.in_tick.send(device.in_tick.block.address) == OK
     device = opened(hand=Hand(intent=((0.0, (-0.09, 0.0, 0.0)),)))  # the arm reaches towards the person: a longer lever
     device.write(wrench([0.0, 8.5, 0.0]))
@@ -371,7 +371,7 @@ def test_device_and_hand_move_as_their_equations_say(scale, push):
     )  # fmt: skip
     device = opened(hand=hand)
     device.write(wrench([0.5, 1.0, -0.7]))
-    device.in_tick.port.number[DT_S] = 0.0
+    device.in_tick.port.dt = 0.0
     device.in_tick.send(device.in_tick.block.address)  # the motors have it, no time has passed
     expected = motion_by_other_means(device, 0.1)
     device.advance(0.1)
@@ -429,7 +429,7 @@ def test_an_arm_pushed_into_the_stop_between_its_links_moves_as_the_equations_sa
     device = opened(hand=Hand(intent=((0.0, tuple(mechanics(0, theta)[0])),), release_s=0.0))
     assert device.coordinates == pytest.approx(theta)
     device.write(wrench(force))
-    device.in_tick.port.number[DT_S] = 0.0
+    device.in_tick.port.dt = 0.0
     device.in_tick.send(device.in_tick.block.address)
     expected = motion_by_other_means(device, 0.06, max_step=1e-3)
     device.advance(0.06)

@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palpate import jit
-from palpate.jit import entry
+from palpate.jit import Block, block_loader, entry
 from palpate.link.clock import (
-    NOTED,
-    REFUSED,
     WINDOW,
     ClockOffset,
     forget_exchanges,
@@ -23,21 +21,27 @@ from palpate.link.clock import (
 pytestmark = pytest.mark.nojit
 EXAMPLES = settings(max_examples=40 if jit.DISABLED else 300, deadline=None)
 
-CLOCK = "int64[::1], int64[::1], int64[::1]"
+load = block_loader((ClockOffset, False))
 
 
-@entry(f"{CLOCK}, int64[:, ::1], int64[:, ::1]")
-def exchanges(offset, round_trip, state, times, out):
+@entry("intp, int64[:, ::1], int64[:, ::1]")
+def exchanges(address, times, out):
     """times (n, 4): t0 t1 t2 t3;  out (n, 4): taken, offset, smallest and newest round trip after each."""
-    c = ClockOffset(offset, round_trip, state)
+    (c,) = load(address)
     for k in range(times.shape[0]):
         out[k, 0] = note_exchange(c, times[k, 0], times[k, 1], times[k, 2], times[k, 3])
         out[k, 1], out[k, 2], out[k, 3] = offset_ns(c), round_trip_ns(c), newest_round_trip_ns(c)
 
 
-@entry(CLOCK)
-def forget_entry(offset, round_trip, state):
-    forget_exchanges(ClockOffset(offset, round_trip, state))
+@entry("intp")
+def forget_entry(address):
+    (c,) = load(address)
+    forget_exchanges(c)
+
+
+def exchange(c, times, out):
+    block = Block(c)
+    exchanges(block.address, np.ascontiguousarray(times), out)
 
 
 def exchanged(offset, sent, there, waited, back, drift=0.0):
@@ -53,7 +57,7 @@ def exchanged(offset, sent, there, waited, back, drift=0.0):
 
 def noted(times, window=WINDOW):
     c, out = open_clock(window), np.zeros((len(times), 4), dtype=np.int64)
-    exchanges(*c, np.ascontiguousarray(times), out)
+    exchange(c, times, out)
     return c, out
 
 
@@ -67,7 +71,7 @@ EVERY_MS = 1_000_000
 def test_the_offset_is_exact_on_a_symmetric_network(offset, way, waited, sent):
     c, out = noted(exchanged(offset, [sent], [way], [waited], [way]))
     assert out[0].tolist() == [1, offset, 2 * way, 2 * way]
-    assert c.state[NOTED] == 1
+    assert c.noted == 1
 
 
 @EXAMPLES
@@ -130,17 +134,18 @@ def test_a_reply_before_its_query_is_refused(offset, early, way):
     ):
         c, out = noted(np.concatenate([good, wrong]))
         assert out[1].tolist() == [0, *out[0, 1:]]
-        assert c.state[REFUSED] == 1
+        assert c.refused == 1
         assert c.offset[0] == before.offset[0]
 
 
 def test_before_the_first_exchange_and_after_forgetting_there_is_no_offset():
     c, _ = noted(exchanged(5_000, EVERY_MS * np.arange(300), np.full(300, 10), np.zeros(300), np.full(300, 10)))
-    forget_entry(*c)
+    block = Block(c)
+    forget_entry(block.address)
     out = np.zeros((1, 4), dtype=np.int64)
-    exchanges(*c, np.array([[5, 0, 0, 0]]), out)  # refused
+    exchange(c, np.array([[5, 0, 0, 0]]), out)  # refused
     assert out[0].tolist()[:3] == [0, 0, 0]
-    exchanges(*c, exchanged(-9, [0], [1000], [0], [1000]), out)  # another server, farther away
+    exchange(c, exchanged(-9, [0], [1000], [0], [1000]), out)  # another server, farther away
     assert out[0].tolist() == [1, -9, 2000, 2000]
 
 

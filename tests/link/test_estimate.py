@@ -13,11 +13,7 @@ from palpate.jit import Block, block_loader, entry
 from palpate.link.estimate import (
     BLEND_S,
     CAP_S,
-    LATE,
-    MODES,
-    NOTED,
-    REFUSED,
-    SEQUENCE,
+    ESTIMATES,
     Estimate,
     change_mode,
     estimate,
@@ -202,7 +198,7 @@ def test_extrapolation_follows_a_steady_twist_exactly_on_every_joint():
 # ---- blending
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", ESTIMATES)
 @pytest.mark.parametrize("seed", [3, 4])
 def test_nothing_jumps_when_a_state_arrives_and_quaternions_stay_unit(mode, seed):
     """Every joint kind, states anywhere: shown just before and just after are the same; 5 ms later the jump is gone."""
@@ -249,7 +245,7 @@ def test_the_force_of_the_reference_jumps_half_a_newton_and_blended_a_tenth_a_ti
 
 
 @EXAMPLES
-@given(st.sampled_from(MODES), st.integers(0, 2**32 - 1))
+@given(st.sampled_from(ESTIMATES), st.integers(0, 2**32 - 1))
 @example("extrapolate", 137)  # speeds up so much that the tick in which the next state comes has its largest step
 def test_each_step_a_tick_is_that_of_the_raw_estimate_and_a_fifth_of_the_jump(mode, seed):
     """Relays of a jerky path, some states lost: continuous whatever comes; without blending it is not.
@@ -289,7 +285,7 @@ def test_a_change_of_mode_does_not_jump(begin, end):
         known.note(k, 0.005 * k, [0.1 * k], [20.0], 0.005 * k)
     known.shown(0.012)
     before = known.x(0.012)
-    change_entry(known.at, known.block.address, MODES.index(end), 0.012)
+    change_entry(known.at, known.block.address, ESTIMATES.index(end), 0.012)
     assert known.x(0.012) == pytest.approx(before, abs=1e-12)
     assert abs(known.x(0.012 + BLEND_S) - before) > 0.01
 
@@ -306,9 +302,9 @@ def test_a_late_or_repeated_state_never_takes_it_back(sequences):
         late += sequence <= newest
         newest = max(newest, sequence)
         assert known.x(i * DT) == newest
-    assert known.arrays.state[SEQUENCE] == newest
-    assert known.arrays.state[LATE] == late
-    assert known.arrays.state[NOTED] == len(sequences) - late
+    assert known.arrays.sequence == newest
+    assert known.arrays.late == late
+    assert known.arrays.noted == len(sequences) - late
 
 
 def test_a_state_that_is_none_is_refused_and_changes_nothing():
@@ -323,7 +319,7 @@ def test_a_state_that_is_none_is_refused_and_changes_nothing():
     infinite[-1] = np.inf
     for wrong in ((0.005, not_a_number, v), (0.005, not_unit, v), (0.005, q, infinite), (np.nan, q, v)):
         assert not known.note(1, *wrong, 0.005)
-    assert known.arrays.state[REFUSED] == 4
+    assert known.arrays.refused == 4
     assert (known.shown(0.01)[0] == before[0]).all()
     assert known.note(1, 0.005, q, v, 0.005)
 

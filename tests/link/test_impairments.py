@@ -13,7 +13,6 @@ from palpate.link.impair import (
     NEVER_NS,
     PACKET_WORDS,
     QUEUE_COUNTERS,
-    START,
     Impairments,
     Queue,
     next_due_ns,
@@ -76,7 +75,7 @@ def through(network: Impairments, n: int = 1000, step_ns: int = MS, start_ns: in
     block = Block(queue)
     words, arrived = np.zeros(PACKET_WORDS, dtype=np.int64), np.zeros((2 * n, 2), dtype=np.int64)
     count = send_and_receive(block.address, words, words.copy(), arrived, n, step_ns)
-    return arrived[:count, 0], arrived[:count, 1], dict(zip(QUEUE_COUNTERS, queue.counters.tolist(), strict=True))
+    return arrived[:count, 0], arrived[:count, 1], {name: getattr(queue, name) for name in QUEUE_COUNTERS}
 
 
 def within_binomial(count: int, n: int, p: float) -> bool:
@@ -249,8 +248,8 @@ def test_a_packet_of_an_impossible_length_goes_nowhere(n_words):
     words = np.zeros(PACKET_WORDS + 10, dtype=np.int64)
     assert put_entry(block.address, words, n_words, 0) == 0
     assert next_due_entry(block.address) == NEVER_NS
-    assert queue.counters[QUEUE_COUNTERS.index("overflowed")] == 1
-    assert queue.time_ns[START] == 5
+    assert queue.overflowed == 1
+    assert queue.start_ns == 5
 
 
 @pytest.mark.parametrize(

@@ -48,27 +48,27 @@ def has_ipv6() -> bool:
 LOOPBACKS = ["127.0.0.1", pytest.param("::1", marks=pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here"))]
 
 
-@entry("int64[::1], int64[::1], int64[::1]")
+@entry("intp, int64[::1], int64[::1]")
 def receive_entry(handle, words, sender):
     return receive(handle, words, sender)
 
 
-@entry("int64[::1], int64[::1], int64, int64[::1]")
+@entry("intp, int64[::1], int64, int64[::1]")
 def send_to_entry(handle, words, n_bytes, sender):
     return send_to(handle, words, n_bytes, sender)
 
 
-@entry("int64[::1], int64[::1], int64")
+@entry("intp, int64[::1], int64")
 def send_entry(handle, words, n_bytes):
     return send(handle, words, n_bytes)
 
 
-@entry("int64[::1], int64")
+@entry("intp, int64")
 def wait_entry(handle, timeout_ns):
     return wait_readable(handle, timeout_ns)
 
 
-@entry("int64[::1], int64[::1], int64[::1], int64")
+@entry("intp, int64[::1], int64[::1], int64")
 def echo_entry(handle, words, sender, rounds):
     """Send back what comes, that many times; how many packets came."""
     came = 0
@@ -85,7 +85,8 @@ class End:
     """A socket with what kernels need beside it."""
 
     def __init__(self, opened, words=LARGEST_WORDS):
-        self.socket, self.handle = opened, handle_of(opened)
+        self.socket, self.block = opened, handle_of(opened)
+        self.handle = self.block.address
         self.words, self.sender = np.zeros(words, dtype=np.int64), new_sender()
 
     def receive(self):

@@ -27,7 +27,6 @@ from clients import Client, greeted
 from waiting import WAIT_S
 from waiting import until as wait
 
-from palpate import frame
 from palpate.frame import Layout
 
 FLAGS = [
@@ -242,7 +241,7 @@ class Watcher:
 
     async def _hear(self, client: Client) -> None:
         self.hello, self._client = client.hello, client
-        layout = Layout(frame.FRAME, **client.hello["sizes"])
+        layout = Layout.described(client.hello["frame"])
         while not self._over:
             try:
                 message = await client.ws.receive(timeout=0.2)

@@ -18,6 +18,9 @@ from waiting import WAIT_S
 import palpate as pp
 from palpate import frame
 from palpate.frame import Layout
+from palpate.runtime.engine import Engine
+from palpate.runtime.hello import complete, events_of, replayed
+from palpate.runtime.world_page import SETTINGS, describe_page
 from palpate.servo.ring import Follower, Ring
 
 RATE_HZ = 250.0
@@ -36,15 +39,20 @@ class Rings:
         sizes = {"nq": nq, "nv": nq, "n_bodies": n_bodies, "n_devices": 1, "n_contacts": 4}
         self.layout = Layout(frame.FRAME, **sizes)
         bodies = [{"name": f"body{i}", "touchable": i > 1, "shapes": []} for i in range(n_bodies)]
-        self.hello: dict[str, Any] = {
-            "palpate": pp.__version__, "mode": "live", "scene": "small", "title": "A small scene", "rate_hz": RATE_HZ,
-            "sizes": sizes, "joints": [f"joint{i + 1}" for i in range(nq)], "joint_units": ["rad"] * nq,
+        place = {"kind": frame.PLACE, "bodies": list(range(2, n_bodies))}
+        own = {
+            "scene": "small", "title": "A small scene", "rate_hz": RATE_HZ, "settings": SETTINGS,
+            "events": events_of(Engine.takes) | {"place": place},
+            "joints": [f"joint{i + 1}" for i in range(nq)], "joint_units": ["rad"] * nq,
             "axes": [{"name": f"joint{i + 1}", "unit": "rad", "index": i, "held": True} for i in range(nq)],
-            "bodies": bodies, "start": [[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]] * n_bodies,
-            "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": FORCE_LIMIT_N},
-            "frame": self.layout.describe(), "counters": list(frame.COUNTERS),
-            "lateness_edges_us": list(frame.LATENESS_EDGES_US), "path": [], **hello,
+            "bodies": bodies, "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": FORCE_LIMIT_N}, **hello,
         }  # fmt: skip
+        own |= describe_page(own, set(self.layout.offset))
+        self.hello = (replayed if own.get("mode") == "replay" else complete)(own, self.layout)
+        self.open()
+
+    def open(self) -> None:
+        """Make the rings."""
         self.frames = Ring.create(64, self.layout.words)
         self.hands = Ring.create(256, HAND.words)
         self.events = Ring.create(64, EVENT.words)

@@ -87,7 +87,8 @@ def test_a_drag_pulls_the_body_and_shows_the_force(servo: FakeServo, tab: Tab) -
     assert tab.shows(".force-label")
     assert tab.page.locator(".force-label").inner_text().endswith(" N")
     assert not tab.shows(".hint")
-    wait(lambda: not tab.page.locator(".force .value-now").inner_text().startswith("0.0"), "the force beside its plot")
+    beside = tab.page.locator("[data-card=force] .value-now")
+    wait(lambda: not beside.inner_text().startswith("0.0"), "the force beside its plot")
     tab.keep("drag")
     # a still pointer goes on holding: a servo that does not hear of it lets go
     count = len(servo.seen_hands)

@@ -17,9 +17,10 @@ from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.registry import find
-from palpate.runtime.describe import describe
 from palpate.runtime.engine import Engine
+from palpate.runtime.hello import hello_of
 from palpate.runtime.meshes import write_meshes
+from palpate.runtime.taking import MOST_TIMES
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene
@@ -31,7 +32,7 @@ PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 def hello(scene: Scene, *devices: Reaching) -> dict:
     engine = Engine(scene, devices=devices)
     try:
-        return json.loads(json.dumps(describe(scene, engine), allow_nan=False))
+        return json.loads(json.dumps(hello_of(engine), allow_nan=False))
     finally:
         engine.close()
 
@@ -99,6 +100,33 @@ def test_what_can_be_touched_moved_and_added_is_told_apart() -> None:
     assert not bodies["link2"]["movable"]
     assert not bodies["wall"]["movable"]
     assert not bodies["wall"]["touchable"]
+
+
+def test_the_page_is_told_what_to_plot_to_set_and_to_send_in_a_world() -> None:
+    said = hello(arm_line())
+    assert [(p["name"], p["title"], p["unit"]) for p in said["plots"]] == [
+        ("joints", "Joint angles", "rad"), ("force", "Force of the hand", "N"), ("energy", "Energy", "J"),
+        ("contacts", "Contacts", "points"), ("lateness", "Latest tick", "µs, below"),
+    ]  # fmt: skip
+    joints = said["plots"][0]["series"]
+    assert [(s["field"], s["index"], s["wanted"]) for s in joints] == [("q", i, "plan_q") for i in range(6)]
+    assert [s["label"] for s in said["plots"][2]["series"]] == ["kinetic", "potential", "work of hands"]
+    assert [(s["event"], s["field"], s["value"]) for s in said["settings"]] == [
+        ("gravity", "gravity", 1.0), ("friction", "friction", 1.0),
+    ]  # fmt: skip
+    assert set(said["events"]) == {"play", "pause", "step", "reset", "speed", "mode", "gravity", "friction", "place"}
+    assert said["events"]["gravity"]["high"] == said["events"]["friction"]["high"] == MOST_TIMES
+    movable = [row for row, body in enumerate(said["bodies"]) if body["movable"]]
+    assert said["events"]["place"]["bodies"] == movable
+    assert said["panels"] == ["touch", "contacts", "edit", "things", "scenes", "lab"]
+
+
+def test_a_mixed_tree_is_plotted_in_its_units_and_only_what_is_held_is_wanted_somewhere() -> None:
+    said = hello(Scene("mixed", "all kinds", mixed()))["plots"][0]
+    assert (said["title"], said["unit"]) == ("Joints", "° or m")
+    assert [(s["unit"], "wanted" in s) for s in said["series"]] == [
+        ("rad", False), ("rad", False), ("m", False), ("rad", True),
+    ]  # fmt: skip
 
 
 def test_every_scene_can_be_chosen_and_says_what_it_is() -> None:

@@ -12,25 +12,37 @@ from hypothesis import strategies as st
 from palpate import frame
 from palpate.page.generate import TARGET, typescript
 from palpate.page.messages import (
-    EVENT_KINDS,
     EVENT_LAYOUT,
     HAND_KINDS,
     HAND_LAYOUT,
     LONGEST,
     LONGEST_REQUEST,
     REQUESTS,
+    Message,
     is_long,
     parse,
     passed_on,
     released,
 )  # fmt: skip
+from palpate.runtime import hello
+from palpate.runtime.engine import Engine
 
 TOUCHABLE = frozenset({2, 3})
+# as a hello lists them: a World's, a recording's, and one of somebody's own simulation
+EVENTS = hello.EVENTS | hello.events_of(Engine.takes) | {
+    "place": {"kind": frame.PLACE, "low": 0, "high": 1, "whole": True, "bodies": [2, 3]},
+    "seek": {"kind": frame.SEEK, "low": 0, "high": 8},
+    "valve": {"kind": 40, "low": -1.5, "high": 2},
+}  # fmt: skip
 HAND = {"type": "hand", "body": 2, "at_body": [0.1, 0.0, -0.2], "target": [0.5, 0.25, 1.0], "stiffness": 800}
 
 
+def understood(text: str) -> Message | None:
+    return parse(text, TOUCHABLE, EVENTS)
+
+
 def test_hand_is_what_was_said() -> None:
-    message = parse(json.dumps(HAND), TOUCHABLE)
+    message = understood(json.dumps(HAND))
     assert message is not None
     said = HAND_LAYOUT.unpack(message.words)
     assert message.kind == "hand"
@@ -45,7 +57,7 @@ def test_hand_is_what_was_said() -> None:
 @pytest.mark.parametrize("hand", [0, 1])
 def test_a_press_has_its_hand_its_normal_and_its_damping(hand: int) -> None:
     press = {**HAND, "hand": hand, "kind": "press", "normal": [0.0, 0.6, 0.8], "damping": 0.5}
-    message = parse(json.dumps(press), TOUCHABLE)
+    message = understood(json.dumps(press))
     assert message is not None
     said = HAND_LAYOUT.unpack(message.words)
     assert (message.hand, said["hand"], said["hold"], said["damping"]) == (hand, hand, frame.PRESS, 0.5)
@@ -54,7 +66,7 @@ def test_a_press_has_its_hand_its_normal_and_its_damping(hand: int) -> None:
 
 @pytest.mark.parametrize(("said", "hand"), [({}, None), ({"hand": 0}, 0), ({"hand": 1}, 1), ({"hand": None}, None)])
 def test_a_release_is_of_one_hand_or_of_all(said: dict[str, Any], hand: int | None) -> None:
-    message = parse(json.dumps({"type": "release", **said}), TOUCHABLE)
+    message = understood(json.dumps({"type": "release", **said}))
     assert message is not None
     assert (message.kind, message.hand) == ("release", hand)
 
@@ -65,17 +77,29 @@ def test_an_open_hand_holds_nothing(hand: int) -> None:
     assert (said["hand"], said["body"]) == (hand, 0)
 
 
-@pytest.mark.parametrize("kind", EVENT_KINDS)
-def test_every_event_has_its_number(kind: str) -> None:
-    message = parse(json.dumps({"type": "event", "kind": kind, "value": 2, "body": 3}), TOUCHABLE)
-    assert message is not None
-    said = EVENT_LAYOUT.unpack(message.words)
-    assert (said["kind"], said["value"]) == (getattr(frame, kind.upper()), 2)
+@pytest.mark.parametrize("kind", EVENTS)
+def test_every_event_of_the_hello_has_its_number_and_its_bounds(kind: str) -> None:
+    event = EVENTS[kind]
+    assert event["kind"] == getattr(frame, kind.upper(), 40)
+    low, high = event.get("low", -1e9), event.get("high", 1e9)
+    for value in (low, high):
+        message = understood(json.dumps({"type": "event", "kind": kind, "value": value, "body": 3}))
+        assert message is not None
+        said = EVENT_LAYOUT.unpack(message.words)
+        assert (said["kind"], said["value"], said["event_body"]) == (event["kind"], value, 3)
+    for value in [event[bound] + way for bound, way in (("low", -1e-6), ("high", 1e-6)) if bound in event]:
+        assert understood(json.dumps({"type": "event", "kind": kind, "value": value, "body": 3})) is None
+
+
+def test_what_the_hello_does_not_list_is_not_understood() -> None:
+    play = json.dumps({"type": "event", "kind": "play"})
+    assert understood(play) is not None
+    assert parse(play, TOUCHABLE, {}) is None
 
 
 def test_a_place_has_its_body_and_where_to_put_it() -> None:
     where = [0.1, -0.2, 0.3, 1.0, 0.0, 0.0, 0.0]
-    message = parse(json.dumps({"type": "event", "kind": "place", "body": 3, "placement": where}), TOUCHABLE)
+    message = understood(json.dumps({"type": "event", "kind": "place", "body": 3, "placement": where}))
     assert message is not None
     said = EVENT_LAYOUT.unpack(message.words)
     assert (said["event_body"], said["placement"].tolist()) == (3, where)
@@ -84,7 +108,7 @@ def test_a_place_has_its_body_and_where_to_put_it() -> None:
 @pytest.mark.parametrize("what", REQUESTS)
 def test_a_request_is_passed_on_as_it_was_said(what: str) -> None:
     said = {"type": "request", "id": 7, "what": what, "name": "arm", "more": [1, {"a": None}]}
-    message = parse(json.dumps(said), TOUCHABLE)
+    message = understood(json.dumps(said))
     assert message is not None
     assert message.request == said
 
@@ -95,11 +119,11 @@ def test_only_a_request_may_be_long_and_only_so_long(separators: tuple[str, str]
         return json.dumps({**said, "files": "x" * size}, separators=separators)
 
     request = {"type": "request", "id": 1, "what": "robot"}
-    assert parse(text(100_000, **request), TOUCHABLE) is not None
-    assert parse(text(LONGEST_REQUEST, **request), TOUCHABLE) is None
-    assert parse(text(LONGEST, **HAND), TOUCHABLE) is None
-    assert parse(text(100_000, id=1, what="robot", type="request"), TOUCHABLE) is None  # it must say so first
-    assert parse(text(100_000, type="requests"), TOUCHABLE) is None
+    assert understood(text(100_000, **request)) is not None
+    assert understood(text(LONGEST_REQUEST, **request)) is None
+    assert understood(text(LONGEST, **HAND)) is None
+    assert understood(text(100_000, id=1, what="robot", type="request")) is None  # it must say so first
+    assert understood(text(100_000, type="requests")) is None
 
 
 NOT_MESSAGES = [
@@ -123,7 +147,7 @@ NOT_MESSAGES = [
         {"id": 1, "what": "quit"}, {"id": 1, "what": ["keep"]}, {"id": 1, "what": None},
     ]),
     *(json.dumps({"type": "event", "kind": "place", "value": 0, **said}) for said in [
-        {}, {"body": 0}, {"body": -1}, {"body": 2.0}, {"body": True}, {"body": 2**31},
+        {}, {"body": 0}, {"body": 1}, {"body": -1}, {"body": 2.0}, {"body": True}, {"body": 2**31},
         {"body": 2, "placement": [0] * 6}, {"body": 2, "placement": [1e9] * 7}, {"body": 2, "placement": "here"},
     ]),
     '{"type": "event", "kind": "gravity", "value": -1}', '{"type": "event", "kind": "friction", "value": -0.5}',
@@ -138,7 +162,7 @@ NOT_MESSAGES = [
 
 @pytest.mark.parametrize("text", NOT_MESSAGES, ids=lambda text: text[:70])
 def test_what_is_no_message_is_nothing(text: str) -> None:
-    assert parse(text, TOUCHABLE) is None
+    assert understood(text) is None
 
 
 ANYTHING = st.recursive(
@@ -153,7 +177,7 @@ NEARLY = st.fixed_dictionaries(
         "at_body": st.lists(st.floats(), min_size=3, max_size=3) | ANYTHING,
         "target": st.lists(st.floats(), min_size=3, max_size=3) | ANYTHING,
         "stiffness": st.floats() | ANYTHING,
-        "kind": st.sampled_from(sorted([*EVENT_KINDS, *HAND_KINDS])) | ANYTHING,
+        "kind": st.sampled_from(sorted([*EVENTS, *HAND_KINDS])) | ANYTHING,
         "value": st.floats() | ANYTHING,
         "hand": st.integers(-1, 2) | ANYTHING,
         "damping": st.floats() | ANYTHING,
@@ -167,7 +191,7 @@ NEARLY = st.fixed_dictionaries(
 
 @given(NEARLY | ANYTHING)
 def test_nothing_raises_and_what_passes_is_finite(said: Any) -> None:
-    message = parse(json.dumps(said), TOUCHABLE)
+    message = understood(json.dumps(said))
     if message is not None and message.kind in ("hand", "event"):
         layout = EVENT_LAYOUT if message.kind == "event" else HAND_LAYOUT
         assert all(np.isfinite(value).all() for value in layout.unpack(message.words).values())
@@ -186,7 +210,7 @@ def test_a_request_is_passed_on_in_one_line_with_what_we_say_about_it(
 ) -> None:
     said = {"type": "request", "id": 3, "what": "mark", **more, "hands": "mine"}
     text = json.dumps(said, indent=indent, ensure_ascii=ascii_only) + behind
-    if parse(text, TOUCHABLE) is None:  # numbers that JSON does not know, or another type
+    if understood(text) is None:  # numbers that JSON does not know, or another type
         return
     line = passed_on(text, hands=False, id=12)
     assert not set("\r\n") & set(line)
@@ -203,7 +227,7 @@ def test_a_text_is_long_if_it_is_a_request_with_files_and_not_beyond_what_one_ma
 
 @given(st.text())
 def test_no_text_raises(text: str) -> None:
-    parse(text, TOUCHABLE)
+    understood(text)
 
 
 def test_generated_typescript_is_not_stale() -> None:

@@ -22,10 +22,11 @@ from waiting import WAIT_S
 from waiting import until_async as until
 
 from palpate import frame
+from palpate.frame import FRAME, Layout
 from palpate.page import server
 from palpate.page.door import Door
 from palpate.page.guard import host_is_ours, same_origin
-from palpate.page.messages import LONGEST
+from palpate.page.messages import LONGEST, PROTOCOL
 from palpate.page.sockets import LARGEST_BYTES, MOST_WAITING
 
 # ---- out
@@ -34,7 +35,7 @@ from palpate.page.sockets import LARGEST_BYTES, MOST_WAITING
 def test_hello_comes_first_and_is_that_of_the_session(rings: Rings, page: Page) -> None:
     async def look() -> None:
         async with client(page) as browser:
-            assert browser.hello == {"type": "hello", **rings.hello}
+            assert browser.hello == {**rings.hello, "type": "hello", "protocol": PROTOCOL}
             assert await browser.status() == {
                 "type": "status", "dropped": 0, "holder": False, "taken": False, "asked": False, "asking": False,
                 "pages": 1, "refused": 0,
@@ -128,7 +129,7 @@ def test_hand_and_events_reach_their_rings(rings: Rings, page: Page) -> None:
             await until(lambda: rings.hands.head == 1 + frame.HANDS)
             assert newest(rings.hands)["body"] == 0
             await browser.status(holder=False)
-            for number, kind in enumerate(["play", "pause", "step", "reset", "seek", "speed"], start=1):
+            for number, kind in enumerate(["play", "pause", "step", "reset", "speed", "gravity"], start=1):
                 await browser.say({"type": "event", "kind": kind, "value": 1.5})
                 await until(lambda number=number: rings.events.head == number)
                 event = newest(rings.events)
@@ -270,7 +271,7 @@ def test_a_taken_port_is_one_line(rings: Rings, page: Page) -> None:
         ({"port": 99999}, "cannot listen"),
         ({"port": "8642"}, "not the settings"),
         ({"hello": {}}, "not the settings"),
-        ({"hello": {"sizes": {"nq": 1}, "bodies": []}}, "hello of this scene"),
+        ({"hello": {"frame": [{"name": "tick"}], "bodies": []}}, "hello of this scene"),
         ({"frame_fd": 9999}, "cannot be opened"),
     ],
 )
@@ -286,7 +287,7 @@ def test_a_wrong_start_is_one_line(rings: Rings, changes: dict[str, Any], words:
 
 
 def test_a_ring_of_another_size_is_refused(rings: Rings) -> None:
-    page = Page(rings, hello={**rings.hello, "sizes": {**rings.hello["sizes"], "nq": 3}})
+    page = Page(rings, hello={**rings.hello, "frame": Layout(FRAME, **rings.hello["sizes"] | {"nq": 3}).describe()})
     assert "another size" in page.answer["error"]
     assert page.close() == 2
 

@@ -31,9 +31,13 @@ def hello_of(layout: Layout = SMALL, rate_hz: float = 1000.0) -> dict:
 def frame(tick: int, wall_ns: int | None = None, layout: Layout = SMALL) -> np.ndarray:
     """A frame whose every word follows from its tick; it has 0, 1, 2, ... contacts in turn."""
     words = (np.arange(layout.words) * 0.1 + np.sin(tick)).view(np.int64).copy()
-    words[: layout.offset["time_s"]] = tick % 1000  # all the integers
-    room = layout.sizes["n_contacts"]
-    words[layout.offset["contacts"]] = contacts = tick % (room + 1)
+    for field in layout.fields:
+        if field.kind == "i":
+            words[layout.offset[field.name] :][: layout.length[field.name]] = tick % 1000
+    room = layout.sizes.get("n_contacts", 0)
+    contacts = tick % (room + 1)
+    if "contacts" in layout.offset:
+        words[layout.offset["contacts"]] = contacts
     for name in ("contact_body", "contact_mode", "contact_point", "contact_force"):
         if room and name in layout.offset:
             begin, width = layout.offset[name], layout.length[name] // room

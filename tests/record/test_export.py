@@ -19,9 +19,9 @@ from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
 
 COLUMNS = [
-    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "hand0.body", "hand1.body",
+    "time_s", "tick", "wall_ns", "state", *(f"counter.{c}" for c in COUNTERS), "tick_us", "speed", "hand0.body", "hand1.body",
     "hand0.kind", "hand1.kind", "edit_mode", "edit_stage", "contacts",
-    "task_trial", "task_state", "task_collisions", "tick_us", "speed", "gravity", "friction",
+    "task_trial", "task_state", "task_collisions", "gravity", "friction",
     *(f"{part}.{joint}" for part in ("q", "v", "tau", "plan_q") for joint in ("shoulder", "elbow")),
     *(f"hand{k}.{part}_{axis}" for part in ("point", "target", "force", "torque") for k in (0, 1) for axis in "xyz"),
     "hand0.age_s", "hand1.age_s", "granted_J",

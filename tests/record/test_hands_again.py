@@ -15,8 +15,8 @@ from palpate.record.hands import Hands, columns, hands_of, read_hands, write_han
 from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
 from palpate.runtime.again import touch_again
-from palpate.runtime.describe import describe
 from palpate.runtime.engine import Engine
+from palpate.runtime.hello import hello_of
 from palpate.runtime.recorder import Sources
 from palpate.runtime.world_session import SMOOTH_S
 from palpate.scenes.arm import arm, arm_at_rest
@@ -37,7 +37,7 @@ class Live:
     def __init__(self, scene, path):
         self.engine = Engine(scene, smooth_s=SMOOTH_S)
         self.engine.restart()
-        self.writer = FrameWriter(path, describe(scene, self.engine))
+        self.writer = FrameWriter(path, hello_of(self.engine))
         followers = [Follower(ring, 1) for ring in (self.engine.frames, self.engine.hands, self.engine.events)]
         self.sources, self.model = Sources(*followers), scene.model
         self._loop = threading.Thread(target=servo_loop, args=(self.engine.address, 0), daemon=True)
@@ -118,7 +118,7 @@ def test_hands_of_a_run_in_simulated_time_give_the_same_bits_again(tmp_path):
                     sent_ns=k * 10**6, stiffness_N_m=500.0 + k)
         for k in range(n)
     ])  # fmt: skip
-    with FrameWriter(tmp_path / "a.mcap", describe(scene, engine), clock="simulated", clock_offset_ns=0) as writer:
+    with FrameWriter(tmp_path / "a.mcap", hello_of(engine), clock="simulated", clock_offset_ns=0) as writer:
         assert engine.simulate(n, table) == n
         frames = np.array(Follower(engine.frames, 1).read())
         writer.add(frames)

@@ -5,11 +5,26 @@ import pytest
 from sample_recordings import SMALL, frames, hello_of, recording
 from waiting import WAIT_S, until
 
-from palpate.frame import EVENT, FRAME, HAND, PAUSE, PAUSED, PLAY, RESET, RUNNING, SEEK, SPEED, STEP, Field, Layout
+from palpate.frame import (
+    BASE,
+    EVENT,
+    FRAME,
+    HAND,
+    PAUSE,
+    PAUSED,
+    PLAY,
+    RESET,
+    RUNNING,
+    SEEK,
+    SPEED,
+    STEP,
+    Field,
+    Layout,
+)
 from palpate.record import RecordError
 from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
-from palpate.runtime.player import FASTEST, IDLE_S, SLOWEST, Player, shown_layout
+from palpate.runtime.player import FASTEST, IDLE_S, SLOWEST, Player, shown_hello, shown_layout
 from palpate.servo.ring import Follower, Ring
 
 EVENTS = Layout(EVENT)
@@ -208,23 +223,27 @@ def test_damage_stops_the_player_and_not_the_page(tmp_path):
     assert not player.playing
 
 
-@pytest.mark.parametrize("missing", [("contact_mode",), ("contact_mode", "gravity", "friction"), ("hand_torque",)])
-def test_a_recording_of_before_a_field_is_shown_with_zeros_in_it(tmp_path, missing):
+@pytest.mark.parametrize("missing", [("contact_mode", "gravity", "friction"), ("speed", "tick_us", "lateness")])
+def test_a_recording_of_before_a_field_is_shown_without_it_and_with_zeros_in_what_every_frame_has(tmp_path, missing):
     before = Layout(tuple(f for f in FRAME if f.name not in missing), **SMALL.sizes)
     words = frames(5, before)
     old = Recording(recording(tmp_path / "a.mcap", words, before))
-    assert shown_layout(old).describe() == SMALL.describe()
-    ring, events = Ring.create(16, SMALL.words), Ring.create(16, EVENTS.words)
+    now = shown_layout(old)
+    assert set(now.offset) == set(before.offset) | {f.name for f in BASE}
+    ring, events = Ring.create(16, now.words), Ring.create(16, EVENTS.words)
     player = Player(old, ring, events, clock=lambda: 0.0)
     player.advance(0.0)
     player.advance(1.0)
     shown = ring.newest()[1]
-    for field in FRAME:
-        values = np.ravel(SMALL.read(shown, field.name))
-        if field.name in missing:
-            assert not values.any()
-        elif field.name not in ("state", "speed"):
-            assert np.array_equal(values, np.ravel(before.read(words[-1], field.name))), field.name
+    for name in now.offset:
+        values = np.ravel(now.read(shown, name))
+        if name in missing:
+            assert not values.any() or name == "speed"
+        elif name not in ("state", "speed"):
+            assert np.array_equal(values, np.ravel(before.read(words[-1], name))), name
+    hello = shown_hello(old)
+    assert hello["frame"] == now.describe()
+    assert {plot["name"] for plot in hello["plots"]} == {"force", "energy", "contacts", "lateness"}  # a World's
 
 
 def test_hands_of_before_are_read(tmp_path, monkeypatch):
@@ -245,7 +264,7 @@ def test_hands_of_before_are_read(tmp_path, monkeypatch):
 
 
 def test_recordings_that_cannot_be_shown(tmp_path):
-    other = Layout((*FRAME, Field("temperature", "f", (), "[K]")), nq=2, nv=2, n_bodies=3, n_devices=1, n_contacts=3)
+    other = Layout((*FRAME[:-1], Field("energy", "i", (), "levels")), **SMALL.sizes)  # a page knows another energy
     back = Recording(recording(tmp_path / "a.mcap", frames(5, other), other))
     ring, events = Ring.create(16, SMALL.words), Ring.create(16, EVENTS.words)
     with pytest.raises(RecordError, match=r"of palpate 0\.test, whose frames this version cannot show"):

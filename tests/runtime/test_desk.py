@@ -189,7 +189,7 @@ def test_a_mark_reaches_the_recorder_and_holds_what_json_can_hold(office):
 def test_another_scene_is_built_first_and_then_the_session_is_left(office):
     answer = office.ask("scene", name="arm-rest")
     assert answer == {"id": 7, "ok": True, "scene": "arm-rest"}
-    assert office.session.leaving.wait(5.0)
+    assert office.session.leaving.wait(WAIT_S)
     assert office.session.next_scene.name == "arm-rest"
     again = office.ask("scene", name="arm")
     assert "on its way already" in again["error"]
@@ -258,13 +258,13 @@ def test_closing_waits_for_the_answer_under_way(office, monkeypatch):
 
     def slow(name):
         began.set()
-        go.wait(10.0)
+        go.wait(WAIT_S)
         raise ValueError("too late")
 
     monkeypatch.setattr(desk_module, "scene_of", slow)
     page = Page()
     office.desk.requested(page, {"id": 1, "what": "scene", "name": "arm"})
-    began.wait(10.0)
+    began.wait(WAIT_S)
     threading.Timer(0.1, go.set).start()
     office.desk.close()
     assert page.told == [{"id": 1, "ok": False, "error": "too late"}]

@@ -10,7 +10,6 @@ import signal
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -19,15 +18,14 @@ from waiting import until
 import palpate as pp
 from palpate import frame, jit
 from palpate.frame import DEVICE_COUNTERS
-from palpate.haptics.devices.port import LOST, NOW_S, OK, SAMPLED_S, InTick, Port, empty_port
-from palpate.haptics.devices.protocol import FORCE as FORCE_PART
+from palpate.haptics.devices.port import LOST, OK, InTick, Port, empty_port
 from palpate.haptics.devices.protocol import DeviceSpec, OpenClose
 from palpate.haptics.devices.simulated import Simulated
 from palpate.haptics.guard import FADE_S, FORCE, RISE_S, STATES, VELOCITY
-from palpate.jit import Block, block_loader
+from palpate.jit import Block, Struct, Vector, block_loader
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import routine
-from palpate.model.model import Floats1, Ints1
+from palpate.model.model import Ints1
 from palpate.servo.ring import Follower
 
 pytestmark = [pytest.mark.real_time, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
@@ -120,9 +118,9 @@ def test_a_world_that_stops_takes_the_force_away_and_keeps_its_last_good_state(s
 
 
 def test_a_session_that_is_stopped_leaves_no_force(session, device):
-    until(lambda: device.in_tick.port.command.any())
+    until(lambda: any(device.in_tick.port.force))
     session.stop()
-    assert not device.in_tick.port.command.any()
+    assert not any(device.in_tick.port.force + device.in_tick.port.torque)
     assert session.report.devices[0].oldest_force_s > 0.0
 
 
@@ -177,13 +175,13 @@ def test_in_slow_motion_the_device_is_answered_in_every_period(session, device):
 # ---- the loop
 
 
-class Odd(NamedTuple):
-    integer: Ints1  # HANG: spin once; ANSWER: what `send` returns
+class Odd(Struct):
+    hang: int  # spin once
+    answer: int  # what `send` returns
     clock: Ints1  # (2,) scratch
-    sent: Floats1  # (3,) the last force
+    sent: Vector  # the last force
 
 
-HANG, ANSWER = range(2)
 HANG_NS = 300_000_000
 load = block_loader((Port, False), (Odd, False))
 
@@ -192,21 +190,20 @@ load = block_loader((Port, False), (Odd, False))
 def odd_sample(address):
     """Nothing moves but what Python writes into the reading; hangs once when told to."""
     port, odd = load(address)
-    if odd.integer[HANG] != 0:
-        odd.integer[HANG] = 0
+    if odd.hang != 0:
+        odd.hang = 0
         end = monotonic_ns(odd.clock) + HANG_NS
         while monotonic_ns(odd.clock) < end:
             pass
-    port.number[SAMPLED_S] = port.number[NOW_S]
+    port.sampled_s = port.now_s
     return OK
 
 
 @routine
 def odd_send(address):
     port, odd = load(address)
-    for i in range(3):
-        odd.sent[i] = port.command[FORCE_PART.start + i]
-    return odd.integer[ANSWER]
+    odd.sent = port.force
+    return odd.answer
 
 
 class OddDevice(OpenClose):
@@ -215,7 +212,7 @@ class OddDevice(OpenClose):
     def __init__(self) -> None:
         self.spec, self.written = DeviceSpec("odd", force_limit_N=10.0), []
         port = empty_port()
-        self.odd = Odd(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(3))
+        self.odd = Odd(clock=np.zeros(2, dtype=np.int64))
         self.in_tick = InTick(port, Block(port, self.odd), odd_sample, odd_send, owner=self)
         self.open()
 
@@ -224,7 +221,7 @@ class OddDevice(OpenClose):
         self.written.append(np.array(wrench))
 
     def move(self, x_m: float) -> None:
-        self.in_tick.port.reading[0] = x_m
+        self.in_tick.port.position = (x_m, 0.0, 0.0)
 
 
 @pytest.fixture
@@ -246,7 +243,7 @@ def odd_session(odd):
 def test_a_loop_that_hangs_is_seen_from_outside_and_the_force_is_taken_away(odd_session, odd):
     """The watchdog writes zero while the loop hangs; when the loop is back, force rises from nothing."""
     before, rising = len(odd.written), odd_session.reaching[0].report().counts["rising"]
-    odd.odd.integer[HANG] = 1
+    odd.odd.hang = 1
     until(lambda: len(odd.written) > before)
     assert not odd.written[-1].any()
     until(lambda: odd_session.frame()["counters"][frame.COUNTERS.index("watchdog")] > 0)
@@ -279,7 +276,7 @@ def test_a_device_in_a_mailbox_is_called_by_its_own_thread_only_also_when_the_lo
     with pp.touch(pp.World([WALL], dt=DT), [(odd, reach), (careful, reach)], fifo=False) as session:
         until(lambda: session.frame()["tick"] > 50 and careful.force is not None)
         before = len(odd.written)
-        odd.odd.integer[HANG] = 1
+        odd.odd.hang = 1
         until(lambda: len(odd.written) > before)  # the watchdog is at it
         until(lambda: not careful.force.any())
         until(lambda: session.frame()["counters"][frame.COUNTERS.index("watchdog")] > 0)
@@ -288,10 +285,10 @@ def test_a_device_in_a_mailbox_is_called_by_its_own_thread_only_also_when_the_lo
 
 
 def test_a_force_that_cannot_be_sent_is_a_lost_device(odd_session, odd):
-    odd.odd.integer[ANSWER] = LOST
+    odd.odd.answer = LOST
     until(lambda: odd_session.reaching[0].fault == "the device was lost")
-    until(lambda: not odd.odd.sent.any())
-    odd.odd.integer[ANSWER] = OK
+    until(lambda: not any(odd.odd.sent))
+    odd.odd.answer = OK
     odd_session.reset()
     odd.move(-0.001)
     until(lambda: odd_session.frame()["device_state"][0] == ON)
@@ -302,21 +299,21 @@ def test_a_device_that_fails_outside_the_loop_does_not_end_the_watch(odd_session
         raise OSError("no such device")
 
     odd.write = broken
-    odd.odd.integer[HANG] = 1
+    odd.odd.hang = 1
     until(lambda: odd_session.frame()["counters"][frame.COUNTERS.index("watchdog")] > 0)
     until(lambda: pressed(odd_session, 3.9))
     assert odd_session.watching.watch.is_alive()
 
 
 def test_a_device_faster_than_its_limit_has_its_force_taken_away(odd_session, odd):
-    odd.in_tick.port.reading[4] = 5.0  # [m/s], along the wall; this device has no limit
+    odd.in_tick.port.velocity = (0.0, 5.0, 0.0)  # [m/s], along the wall; this device has no limit
     tick = odd_session.frame()["tick"]
     until(lambda: odd_session.frame()["tick"] > tick + 100)
     assert odd_session.reaching[0].report().counts["too_fast"] == 0
     odd_session.reaching[0].guard.limit[FORCE, VELOCITY] = 2.0
     until(lambda: not odd_session.frame()["device_force"].any())
     assert odd_session.reaching[0].report().counts["too_fast"] > 0
-    odd.in_tick.port.reading[4] = 0.0
+    odd.in_tick.port.velocity = (0.0, 0.0, 0.0)
     until(lambda: pressed(odd_session, 3.9))
 
 

@@ -106,7 +106,7 @@ def test_every_driver_has_a_velocity_limit(name):
     assert find(DRIVERS, "devices", name)().spec.velocity_limit_m_s < math.inf
 
 
-@pytest.mark.parametrize("how_hard", [0.05, 0.4, 1.0])
+@pytest.mark.parametrize("how_hard", [0.4, *(pytest.param(x, marks=pytest.mark.slow) for x in (0.05, 1.0))])
 @pytest.mark.parametrize("name", HEATING)
 def test_a_hand_that_leans_is_held_for_the_stated_time_and_then_by_the_continuous_force(name, how_hard):
     """In full until lasts_s; then it falls to the continuous force within settles_s; after a rest all is there."""

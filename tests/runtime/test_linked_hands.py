@@ -18,7 +18,7 @@ from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")]
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 DT, BEGIN, TICKS = 1e-3, 100, 700  # the greeting is over long before BEGIN
 FIELDS = ("hand_force", "hand_torque", "hand_body", "hand_kind", "hand_point", "hand_target", "q", "v")
 
@@ -99,11 +99,12 @@ def test_the_same_hands_do_the_same_here_and_across_a_link(make, delay, seed):
 
 def test_a_tip_across_a_link_never_pulls():
     """It presses a light box, and goes away faster than the box can follow."""
-    words = np.zeros((TICKS, frame.HANDS, frame.Layout(frame.HAND).words), dtype=np.int64)
+    body, layout = boxes().model.body("a"), frame.Layout(frame.HAND)
+    words = np.zeros((TICKS, frame.HANDS, layout.words), dtype=np.int64)
     for k in range(BEGIN, TICKS):
         way = 0.01 if k < 300 else 0.01 - 0.5 * (k - 300) * DT
-        words[k, 0] = frame.Layout(frame.HAND).pack(
-            body=boxes().model.body("a"), hold=frame.PRESS, at_body=(0, 0, 0.03), normal=(0, 0, 1),
+        words[k, 0] = layout.pack(
+            body=body, hold=frame.PRESS, at_body=(0, 0, 0.03), normal=(0, 0, 1),
             target=(0, 0, 0.33 - way), stiffness_N_m=800.0, damping=1.0,
         )  # fmt: skip
     link = across(boxes, words, 0.005)

@@ -17,6 +17,7 @@ import textwrap
 from collections.abc import Iterator
 
 import pytest
+from waiting import FINDS_US
 
 from palpate import jit
 
@@ -40,12 +41,7 @@ CLIENT = textwrap.dedent("""
     from palpate.link.keys import key_of, load_key
     from palpate.runtime.remote import Remote, RemoteSession
     from palpate.scenes.arm import arm
-
-    def until(condition, seconds=120.0):
-        ended = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < ended, "waited in vain"
-            time.sleep(0.005)
+    from waiting import until
 
     host, port, told = sys.argv[1], int(sys.argv[2]), {}
     there, back = (Impairments(**json.loads(sys.argv[3]), seed=k) for k in range(2))
@@ -144,7 +140,7 @@ def test_a_link_across_networks_with_delay_and_loss(netem):
     with networks(netem) as (here, there, address), served(here, address) as server:
         done = subprocess.run(
             [str(IP), "netns", "exec", there, sys.executable, "-c", CLIENT, address, str(PORT), json.dumps(ours)],
-            env=os.environ | {"PALPATE_KEY": KEY}, capture_output=True, text=True, timeout=600,
+            env=os.environ | {"PALPATE_KEY": KEY} | FINDS_US, capture_output=True, text=True, timeout=600,
         )  # fmt: skip
         server.terminate()
         farewell = server.stdout.read()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import FINDS_US
 
 from palpate import jit
 
@@ -33,7 +34,7 @@ def elsewhere(code: str, **environment: str) -> str:
     """What a script prints on a system without Linux' own names."""
     done = subprocess.run(
         [sys.executable, "-c", ELSEWHERE + code], capture_output=True, text=True, timeout=600,
-        env=os.environ | {"PALPATE_CLOCK": "python", "PALPATE_QUIET": "1"} | environment,
+        env=os.environ | {"PALPATE_CLOCK": "python", "PALPATE_QUIET": "1"} | FINDS_US | environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -52,16 +53,10 @@ def test_compiled_code_names_no_symbol_of_a_system():
 @pytest.mark.slow
 def test_a_session_runs_and_a_hand_feels_the_wall_on_a_system_without_linux():
     out = elsewhere("""
-import time
 import palpate as pp
 from palpate.scenes.scene import Scene
 from palpate.jit.clock import CLOCK
-
-def until(condition):
-    ended = time.monotonic() + 120.0
-    while not condition():
-        assert time.monotonic() < ended, "waited in vain"
-        time.sleep(0.01)
+from waiting import until
 
 wall = pp.models.plane(normal=(-1.0, 0.0, 0.0))
 world = pp.World([wall, pp.models.box(at=(-1.0, 0.0, 0.0), name="box")])

@@ -10,7 +10,7 @@ from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.engine import Engine
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.scene import Scene
-from palpate.servo.ring import Follower
+from palpate.servo.run import Run
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 
@@ -28,19 +28,14 @@ def engine_of(scene, **options) -> Engine:
 
 def run(engine: Engine, ticks: int, hands=None) -> list[dict]:
     """Frames of that many ticks; hands is a function of the tick that gives (body, target) or None."""
-    follower, frames = Follower(engine.frames), []
-    for begin in range(0, ticks, 500):
-        n = min(500, ticks - begin)
-        table = np.zeros((n, engine.hand_layout.words), dtype=np.int64)
-        for k in range(n):
-            held = hands(begin + k) if hands else None
-            if held:
-                body, target = held
-                table[k] = engine.hand_layout.pack(body=engine.model.body(body), target=target, stiffness_N_m=800.0)
-        engine.simulate(n, table)
-        frames += [engine.layout.unpack(m) for m in follower.read()]
-    assert follower.lost == 0
-    return frames
+    ticking = Run(engine)
+    table = np.zeros((ticks, engine.hand_layout.words), dtype=np.int64)
+    for k in range(ticks):
+        held = hands(k) if hands else None
+        if held:
+            table[k] = engine.hand_layout.pack(body=engine.model.body(held[0]), target=held[1], stiffness_N_m=800.0)
+    ticking.ticks(ticks, table)
+    return [engine.layout.unpack(words) for words in ticking.frames]
 
 
 def pulled(tick):

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate import jit
@@ -23,10 +24,10 @@ from palpate import jit
 STATIC = Path(__file__).parents[2] / "palpate" / "page" / "static" / "index.html"
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.usefixtures("heeded_signals"),
     pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler"),
     pytest.mark.skipif(not STATIC.exists(), reason="the page is not built: make page"),
 ]
-PATIENCE_S = 300.0  # a first start compiles
 BEGIN = """
     import palpate as pp
     world = pp.World([pp.models.box(mass=1.0, at=(0, 0, 0.5)), pp.models.plane()])
@@ -66,7 +67,7 @@ def until_said(process: subprocess.Popen[str], words: str) -> str:
 
 def page_of(line: str) -> bytes:
     url = next(word for word in line.split() if word.startswith("http"))
-    with urllib.request.urlopen(url, timeout=60) as answer:
+    with urllib.request.urlopen(url, timeout=WAIT_S) as answer:
         return answer.read()
 
 
@@ -81,7 +82,7 @@ def test_a_script_that_touches_shows_the_page_and_runs_until_it_is_asked_to_end(
         assert b"<html" in page_of(line).lower()
         assert process.poll() is None
         process.send_signal(asked)
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=WAIT_S)
         assert process.returncode == 0
         assert "Hz over" in out
         assert "Traceback" not in err
@@ -99,7 +100,7 @@ def test_a_script_that_touches_shows_the_page_and_runs_until_it_is_asked_to_end(
 )
 def test_a_program_that_ends_its_session_or_fails_ends_by_itself(lines, code):
     with running("-c", program(*lines)) as process:
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=WAIT_S)
         assert process.returncode == code, err
         assert "True" in out
         assert "until Ctrl-C" not in out
@@ -109,7 +110,7 @@ def test_a_program_that_ends_its_session_or_fails_ends_by_itself(lines, code):
 def test_at_a_prompt_it_does_not_block_and_leaving_the_prompt_ends_it():
     said = program(f"session = {TOUCH}", "print('next', session.is_running)", "exit()")
     with running("-i", stdin=said) as process:
-        out, _ = process.communicate(timeout=PATIENCE_S)
+        out, _ = process.communicate(timeout=WAIT_S)
         assert process.returncode == 0
         assert "the page is at" in out
         assert "next True" in out
@@ -124,7 +125,7 @@ def test_wait_ends_when_it_is_asked_to_and_no_traceback(asked):
     with running("-c", program(*lines)) as process:
         until_said(process, "waiting")
         process.send_signal(asked)
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=WAIT_S)
         assert process.returncode == 0, err
         assert "after" in out
         assert "Traceback" not in err

@@ -20,7 +20,7 @@ from palpate import jit
 from palpate.model.meshes import load_mesh
 from palpate.runtime import meshes, trial, uploads
 from palpate.runtime.children import Child
-from palpate.runtime.describe import describe
+from palpate.runtime.hello import hello_of
 from palpate.runtime.meshes import write_meshes
 from palpate.runtime.uploads import unpack_robot
 from palpate.scenes.any_arm import scene_of
@@ -51,7 +51,7 @@ def test_a_robot_comes_with_its_mesh_and_under_its_own_name(office, tmp_path):
     assert len(FACES) == m
     assert vertices[triangles] == pytest.approx(TETRAHEDRON[FACES], abs=1e-6)
     session = pp.touch(scene, page=False)
-    shapes = next(b for b in describe(scene, session.engine)["bodies"] if b["name"] == "lift")["shapes"]
+    shapes = next(b for b in hello_of(session.engine)["bodies"] if b["name"] == "lift")["shapes"]
     assert [s["mesh"] for s in shapes if s["kind"] == "mesh"] == [0]
     session.simulate(0.05)
     session.stop()

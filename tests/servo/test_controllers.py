@@ -88,7 +88,7 @@ def test_an_answer_that_is_none_is_said(answer):
         def control(self, time_s, q, v):
             return answer
 
-    with pytest.raises(Exception, match="6 finite numbers|must be a real number|NoneType"):
+    with pytest.raises(Exception, match=r"6 finite numbers|must be a real number|NoneType"):
         simulated(Wrong())
 
 

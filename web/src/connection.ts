@@ -1,7 +1,8 @@
 // The page's end of the socket (socket.ts, in a worker): what comes in goes to the store.
 
 import { Layout } from "./decode";
-import type { Answer, ClientMessage, Compiling, EventKind, Hello, Status } from "./protocol";
+import { PROTOCOL } from "./frame.gen";
+import type { Answer, ClientMessage, Compiling, Hello, Status } from "./protocol";
 import type { Arrived, News, Order } from "./socket";
 import type { Store } from "./state";
 
@@ -29,7 +30,7 @@ export class Connection {
     this.order({ do: "send", message });
   }
 
-  event(kind: EventKind, value = 0): void {
+  event(kind: string, value = 0): void {
     this.send({ type: "event", kind, value });
   }
 
@@ -69,8 +70,7 @@ export class Connection {
       this.store.set("status", said);
       return;
     }
-    const layout = new Layout(said.sizes);
-    this.layout = layout.agrees(said.frame) ? layout : null;
+    this.layout = said.protocol === PROTOCOL ? Layout.of(said.frame) : null;
     if (this.layout) {
       this.store.set("frame", null);
       this.store.set("loading", "");

@@ -1,39 +1,22 @@
-// From the words of a frame to its fields. The way fields lie in a message is that of palpate/frame.py.
+// From the words of a frame to its fields, as the hello lays them out: any simulation's, in any order.
 
-import { FRAME_FIELDS, type Field, type Frame } from "./frame.gen";
-import type { DescribedField, Sizes } from "./protocol";
-
-interface Place {
-  field: Field;
-  offset: number; // in 8-byte words
-  length: number;
-}
+import { BASE, KNOWN, type Frame } from "./frame.gen";
+import type { DescribedField } from "./protocol";
 
 export class Layout {
-  readonly places: Place[] = [];
   readonly words: number;
 
-  constructor(sizes: Sizes) {
-    const known: Record<string, number> = { ...sizes };
-    let offset = 0;
-    for (const kind of ["i", "f"]) {
-      for (const field of FRAME_FIELDS.filter((f) => f.kind === kind)) {
-        const length = field.shape.reduce<number>((n, s) => n * (typeof s === "string" ? (known[s] ?? 0) : s), 1);
-        this.places.push({ field, offset, length });
-        offset += length;
-      }
-    }
-    this.words = offset;
+  private constructor(private readonly fields: DescribedField[]) {
+    this.words = Math.max(0, ...fields.map(({ offset, length }) => offset + length));
   }
 
-  /** Whether the server means the same by a frame: false when page and server are of different versions. */
-  agrees(described: DescribedField[]): boolean {
-    return (
-      described.length === this.places.length &&
-      this.places.every(({ field, offset, length }) =>
-        described.some((d) => d.name === field.name && d.kind === field.kind && d.offset === offset && d.length === length),
-      )
-    );
+  /** Null if these are not the frames that this page knows: page and server are of different versions. */
+  static of(fields: DescribedField[]): Layout | null {
+    const meant = fields.every(({ name, kind, shape }) => {
+      const [as, rank] = (Object.hasOwn(KNOWN, name) ? KNOWN[name] : null) ?? [kind, shape.length];
+      return kind === as && shape.length === rank;
+    });
+    return meant && BASE.every((name) => fields.some((field) => field.name === name)) ? new Layout(fields) : null;
   }
 
   /** The fields of a message, or null when it has another size. Little-endian, as is every machine with a browser. */
@@ -41,15 +24,21 @@ export class Layout {
     if (message.byteLength !== 8 * this.words) return null;
     const view = new DataView(message);
     const frame: Record<string, number | number[] | Float64Array> = {};
-    for (const { field, offset, length } of this.places) {
+    for (const { name, kind, offset, length, shape } of this.fields) {
       const read = (i: number): number =>
-        field.kind === "f" ? view.getFloat64(8 * (offset + i), true) : Number(view.getBigInt64(8 * (offset + i), true));
-      if (field.shape.length === 0) frame[field.name] = read(0);
-      else if (field.kind === "f") frame[field.name] = new Float64Array(message, 8 * offset, length); // no copy: there may be thousands
-      else frame[field.name] = Array.from({ length }, (_, i) => read(i));
+        kind === "f" ? view.getFloat64(8 * (offset + i), true) : Number(view.getBigInt64(8 * (offset + i), true));
+      if (shape.length === 0) frame[name] = read(0);
+      else if (kind === "f") frame[name] = new Float64Array(message, 8 * offset, length); // no copy: there may be thousands
+      else frame[name] = Array.from({ length }, (_, i) => read(i));
     }
     return frame as unknown as Frame;
   }
+}
+
+/** The numbers of any field of a frame, row by row; none if it has no such field. */
+export function numbers(frame: Frame, field: string): ArrayLike<number> {
+  const found = (frame as unknown as Record<string, number | ArrayLike<number> | undefined>)[field];
+  return typeof found === "number" ? [found] : (found ?? []);
 }
 
 export function norm(v: ArrayLike<number>): number {

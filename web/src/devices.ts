@@ -46,9 +46,9 @@ export interface DeviceLine {
   level: Level;
 }
 
-/** Row k of a field that has `width` numbers for each device. */
-export function row<T extends ArrayLike<number>>(field: T, k: number, width: number): number[] {
-  return Array.from({ length: width }, (_, i) => field[k * width + i] ?? 0);
+/** Row k of a field that has `width` numbers for each device; of one that a frame has not, zeros. */
+export function row(field: ArrayLike<number> | undefined, k: number, width: number): number[] {
+  return Array.from({ length: width }, (_, i) => field?.[k * width + i] ?? 0);
 }
 
 /** How much of its limit a force is; a device that makes no force has none. */
@@ -61,15 +61,10 @@ export function largestHandForce(frame: Frame | null): number {
   return frame ? Math.max(...[0, 1].map((k) => norm(row(frame.hand_force, k, 3)))) : 0;
 }
 
-/** The largest force of all: of one of the page's hands on its body, or of a device on its hand [N]. */
-export function largestForce(frame: Frame): number {
-  return Math.max(largestHandForce(frame), ...frame.device_age_s.map((_, k) => norm(row(frame.device_force, k, 3))));
-}
-
 /** "phantom-premium-1.5: 2.1 N, on" */
 export function deviceLine(device: Device, k: number, frame: Frame): DeviceLine {
   const force = norm(row(frame.device_force, k, 3));
-  const state = Object.keys(GUARD_STATES)[frame.device_state[k] ?? 0] as keyof typeof GUARD_STATES;
+  const state = Object.keys(GUARD_STATES)[frame.device_state?.[k] ?? 0] as keyof typeof GUARD_STATES;
   const name = device.name.replace(":", " ");
   if (state === "fault") return { text: `${name}: ${faultWords(k, frame)}`, level: "poor" };
   const hampered = state === "engaging" || state === "slowed" || state === "late";

@@ -26,6 +26,11 @@ export const COUNTER_WORDS: Record<(typeof COUNTERS)[number], string> = {
   link_silent: "times the other end of the link was not heard",
 };
 
+/** What a counter means; of a simulation's own, its name. */
+export function counterWords(name: string): string {
+  return (COUNTER_WORDS as Record<string, string>)[name] ?? name.replaceAll("_", " ");
+}
+
 interface Sample {
   periods: number; // of the servo, counted also while the world is paused, unlike ticks
   wall_ns: number;
@@ -63,7 +68,7 @@ export class HealthMeter {
     const off = Math.abs(rate - rate_hz) > OFF_RATE * rate_hz;
     const level = lateNow > POOR_LATE ? "poor" : lateNow > FAIR_LATE || off ? "fair" : "good";
     const hz = off ? `${Math.round(rate)} of ${rate_hz} Hz` : `${rate_hz} Hz`;
-    const contacts = frame.contacts > 0 ? `, ${frame.contacts} ${frame.contacts === 1 ? "contact" : "contacts"}` : "";
+    const contacts = frame.contacts ? `, ${frame.contacts} ${frame.contacts === 1 ? "contact" : "contacts"}` : "";
     return { text: `${hz}, ${percent(late)} late${contacts}`, level };
   }
 }

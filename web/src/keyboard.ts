@@ -149,7 +149,7 @@ export class KeyboardHand {
   /** Where the servo holds the body, world. */
   private heldPoint(): THREE.Vector3 | null {
     const [frame, hand] = [this.store.get("frame"), this.hold?.hand ?? null];
-    return frame && hand !== null && frame.hand_body[hand] ? new THREE.Vector3().fromArray(row(frame.hand_point, hand, 3)) : null;
+    return frame && hand !== null && frame.hand_body?.[hand] ? new THREE.Vector3().fromArray(row(frame.hand_point, hand, 3)) : null;
   }
 
   /** The name stays at the body; the force is said when it has changed. */

@@ -3,7 +3,7 @@
 
 import type { Hello } from "./protocol";
 
-/** Numbers of the bodies that are out; `parked` is a frame's. */
-export function out(hello: Hello, parked: ArrayLike<number>): number[] {
+/** Numbers of the bodies that are out; `parked` is a frame's, which need not have it. */
+export function out(hello: Hello, parked: ArrayLike<number> = []): number[] {
   return hello.bodies.flatMap((_, i) => (parked[i] ? [] : [i]));
 }

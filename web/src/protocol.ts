@@ -1,7 +1,5 @@
 // What server and page say to each other, besides frames (frame.gen.ts).
 
-import type { EVENT_KINDS } from "./frame.gen";
-
 export type Vector3 = [number, number, number];
 export type Quaternion = [number, number, number, number]; // (w, x, y, z), as everywhere outside three.js
 
@@ -47,48 +45,82 @@ export interface Motion {
   fastest: number; // [rad/s]
 }
 
-/** A coordinate that is one angle or one length. */
-export interface Axis {
-  name: string;
-  unit: "rad" | "m";
-  index: number; // into q and plan_q of a frame
-  held: boolean; // plan_q says where a plan or a spring wants it
-}
-
-export interface Sizes {
-  n_contacts: number;
-  nq: number;
-  nv: number;
-  n_bodies: number;
-  n_devices: number;
-}
-
 /** What a hand holds beside the page's pointer. */
 export interface Device {
   name: string;
   force_limit_N: number; // 0: it makes no force
 }
 
+/** Where a field lies in a frame: offset and length in 8-byte words. */
 export interface DescribedField {
   name: string;
-  kind: string;
+  kind: string; // "i" int64, "f" float64
   offset: number;
   length: number;
+  shape: number[];
 }
 
+/** A slider: it sends an event, and shows a field of the frame. */
+export interface Setting {
+  event: string;
+  label: string;
+  field: string;
+  unit: string;
+  low: number;
+  high: number;
+  step: number;
+  value: number; // the usual one
+  about?: string;
+}
+
+/** A line of a plot: a number of a frame, the largest length of some vectors, or the latest of a histogram. */
+export interface Series {
+  field?: string;
+  index?: number;
+  longest?: string[];
+  latest?: string;
+  label?: string; // a line alone needs none
+  unit?: string; // else the plot's
+  wanted?: string; // the field that says where it is wanted
+}
+
+export interface PlotOf {
+  name: string;
+  title: string;
+  unit: string;
+  series: Series[];
+  least?: number; // that it is high
+  zero?: boolean; // zero is in it
+  logarithmic?: boolean;
+}
+
+/** Panels that a simulation may have use for, beside what every page shows. */
+export type PanelOf = "touch" | "contacts" | "edit" | "things" | "task" | "devices" | "scenes" | "lab";
+
+/** Where a camera stands, and what it looks at [m]. */
+export interface ViewOf {
+  eye: Vector3;
+  target: Vector3;
+}
+
+/** What palpate/runtime/hello.py explains; what only a World has may be missing. */
 export interface Hello {
   type: "hello";
+  protocol: number;
   palpate: string;
   mode: "live" | "replay" | "compiling"; // compiling: as it will begin; it does not run yet
   scene: string;
   title: string;
   rate_hz: number;
-  sizes: Sizes;
-  axes: Axis[];
   bodies: Body[];
   start: number[][]; // pose of each body where the scene begins
   hand: { stiffness_N_m: number; force_limit_N: number };
-  devices?: Device[]; // missing in old recordings, as is
+  views: Record<string, ViewOf>;
+  settings: Setting[];
+  plots: PlotOf[];
+  panels: string[];
+  counters: string[];
+  devices?: Device[];
   edit_modes?: string[]; // what a touch can do to the plan; empty if there is none
   tool?: string | null; // body whose path is planned
   obstacles?: string[];
@@ -138,14 +170,17 @@ export interface Compiling {
   elapsed: number; // [s]
 }
 
-export type EventKind = (typeof EVENT_KINDS)[number];
+/** Whether a simulation has use for a panel. */
+export function wants(hello: Hello | null, panel: PanelOf): boolean {
+  return hello?.panels.includes(panel) ?? false;
+}
 
 export type ClientMessage =
   | HandMessage
   | { type: "release"; hand?: number }
   | { type: "take" }
   | { type: "give" }
-  | { type: "event"; kind: EventKind; value: number; body?: number; placement?: number[] }
+  | { type: "event"; kind: string; value: number; body?: number; placement?: number[] }
   | { type: "request"; id: number; what: string; [more: string]: unknown };
 
 /** A hand that pulls at a point of a body, or presses on its surface there with a tip at `target`. */

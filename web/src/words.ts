@@ -18,3 +18,17 @@ export function plain(x: number, digits: number): string {
   const text = x.toFixed(digits);
   return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "\u2212");
 }
+
+/** A number as its unit is read: "12.3°" (of degrees, for rad), "0.120 m", "4.0 N", "3.1 J"; of others, three digits. */
+export function quantity(x: number, unit: string): string {
+  if (unit === "rad") return `${plain(x, 1)}°`;
+  if (unit === "m") return `${plain(x, 3)} m`;
+  if (unit === "N") return `${x.toFixed(1)} N`;
+  if (unit === "J") return x < 0 ? `−${joules(-x)}` : joules(x);
+  return `${String(Number(x.toPrecision(3))).replace("-", "\u2212")} ${unit}`.trim();
+}
+
+/** With a large first letter. */
+export function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

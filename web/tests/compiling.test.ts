@@ -1,13 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { Connection } from "../src/connection";
-import { Layout } from "../src/decode";
+import { BASE, KNOWN, PROTOCOL } from "../src/frame.gen";
 import { share, timeLeft } from "../src/panels/compiling";
-import type { Compiling, Sizes } from "../src/protocol";
+import type { Compiling } from "../src/protocol";
 import type { News } from "../src/socket";
 import { Store } from "../src/state";
 
-const SIZES: Sizes = { nq: 1, nv: 1, n_bodies: 2, n_devices: 0, n_contacts: 0 };
-const frame = new Layout(SIZES).places.map(({ field, offset, length }) => ({ name: field.name, kind: field.kind, offset, length }));
+const frame = BASE.map((name, offset) => ({ name, kind: KNOWN[name]![0], offset, length: 1, shape: KNOWN[name]![1] ? [1] : [] }));
 const news: Compiling = { type: "compiling", what: "contact.solve", done: 3, of: 9, seconds: 30, elapsed: 10 };
 
 function heard(...said: unknown[]): Store {
@@ -26,7 +25,7 @@ function heard(...said: unknown[]): Store {
   return store;
 }
 
-const hello = (mode: string): unknown => ({ type: "hello", mode, sizes: SIZES, frame, bodies: [] });
+const hello = (mode: string): unknown => ({ type: "hello", protocol: PROTOCOL, mode, frame, bodies: [] });
 
 test("time is said as people say it, and what is done is a share of all of it", () => {
   expect([0.4, 34.2, 200].map(timeLeft)).toEqual(["a moment left", "about 34 s left", "about 3 min left"]);
@@ -44,4 +43,5 @@ test("a scene that is compiled is shown and not touched, and comes alive with th
 test("what another session showed is not taken for what is being compiled", () => {
   expect(heard(hello("live"), "lost", news).get("hello")).toBeNull();
   expect(heard(news, "lost").get("compiling")).toBeNull();
+  expect(heard({ type: "hello", protocol: PROTOCOL + 1, frame, bodies: [] }, news).get("connection")).toBe("other-version");
 });

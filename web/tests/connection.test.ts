@@ -1,11 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Connection, LOST } from "../src/connection";
-import { Layout } from "../src/decode";
-import type { ClientMessage, Sizes } from "../src/protocol";
+import { BASE, KNOWN, PROTOCOL } from "../src/frame.gen";
+import type { ClientMessage } from "../src/protocol";
 import type { News, Order } from "../src/socket";
 import { Store } from "../src/state";
 
-const SIZES: Sizes = { nq: 1, nv: 1, n_bodies: 2, n_devices: 0, n_contacts: 0 };
 let worker: { onmessage: (event: { data: News }) => void; postMessage: (order: Order) => void };
 let sent: ClientMessage[];
 
@@ -29,8 +28,19 @@ afterEach(() => {
 });
 
 const hear = (said: unknown): void => worker.onmessage({ data: { said } as News });
-const described = new Layout(SIZES).places.map(({ field, offset, length }) => ({ name: field.name, kind: field.kind, offset, length }));
-const hello = { type: "hello", sizes: SIZES, frame: described, bodies: [] };
+const frame = BASE.map((name, offset) => ({ name, kind: KNOWN[name]![0], offset, length: 1, shape: KNOWN[name]![1] ? [1] : [] }));
+const hello = { type: "hello", protocol: PROTOCOL, frame, bodies: [] };
+
+test("a server of another version is noticed, and nothing of it is shown", () => {
+  const store = new Store();
+  new Connection(store);
+  for (const other of [{ ...hello, protocol: PROTOCOL + 1 }, { ...hello, protocol: undefined }, { ...hello, frame: frame.slice(1) }]) {
+    hear(other);
+    expect([store.get("connection"), store.get("hello")]).toEqual(["other-version", null]);
+  }
+  hear(hello);
+  expect(store.get("connection")).toBe("open");
+});
 
 test("a request is answered to whom asked, or fails with its one line", async () => {
   const connection = new Connection(new Store());

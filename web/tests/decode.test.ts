@@ -1,53 +1,64 @@
 import { expect, test } from "vitest";
-import { Layout, norm } from "../src/decode";
-import { COUNTERS, FRAME_FIELDS, type Frame } from "../src/frame.gen";
+import { Layout, norm, numbers } from "../src/decode";
+import { BASE, KNOWN } from "../src/frame.gen";
+import type { DescribedField } from "../src/protocol";
 
-const SIZES = { n_contacts: 4, nq: 2, nv: 2, n_bodies: 3, n_devices: 2 };
+/** Fields one after the other, in this order. */
+export function described(...fields: [name: string, kind: string, ...shape: number[]][]): DescribedField[] {
+  let offset = 0;
+  return fields.map(([name, kind, ...shape]) => {
+    const length = shape.reduce((n, s) => n * s, 1);
+    offset += length;
+    return { name, kind, shape, length, offset: offset - length };
+  });
+}
+
+/** What every frame has, floats and integers as they come; arrays have three numbers. */
+export const OF_ALL = BASE.map((name): [string, string, ...number[]] => [name, KNOWN[name]![0], ...(KNOWN[name]![1] ? [3] : [])]);
 
 /** A message whose k-th word is k. */
-function counted(layout: Layout): ArrayBuffer {
-  const view = new DataView(new ArrayBuffer(8 * layout.words));
-  for (const { field, offset, length } of layout.places) {
+function counted(fields: DescribedField[]): ArrayBuffer {
+  const words = fields.reduce((n, { length }) => n + length, 0);
+  const view = new DataView(new ArrayBuffer(8 * words));
+  for (const { kind, offset, length } of fields) {
     for (let k = offset; k < offset + length; k++) {
-      if (field.kind === "i") view.setBigInt64(8 * k, BigInt(k), true);
+      if (kind === "i") view.setBigInt64(8 * k, BigInt(k), true);
       else view.setFloat64(8 * k, k, true);
     }
   }
   return view.buffer;
 }
 
-test("whole numbers come first, then the others, each in the order of the list", () => {
-  const frame = new Layout(SIZES).decode(counted(new Layout(SIZES))) as Frame;
-  expect(frame.tick).toBe(0);
-  expect(frame.counters).toEqual(Array.from(COUNTERS, (_, i) => 3 + i));
-  const size = (s: number | string): number => (typeof s === "string" ? SIZES[s as keyof typeof SIZES] : s);
-  const whole = FRAME_FIELDS.filter((f) => f.kind === "i").reduce((n, f) => n + f.shape.map(size).reduce((a, b) => a * b, 1), 0);
-  expect(frame.time_s).toBe(whole);
-  const before = FRAME_FIELDS.filter((f) => f.kind === "f").findIndex((f) => f.name === "q"); // all of one number
-  expect(Array.from(frame.q)).toEqual([whole + before, whole + before + 1]);
-  expect(frame.pose.length).toBe(21);
-  expect(frame.device_force.length).toBe(6);
-  expect(frame.contact_body.length).toBe(8);
-  expect([frame.hand_body.length, frame.hand_force.length]).toEqual([2, 6]); // two hands
+test("every field is where the hello says, whatever the order and whosever it is", () => {
+  for (const order of [(x: typeof OF_ALL) => x, (x: typeof OF_ALL) => [...x].reverse()]) {
+    const fields = described(...order([["level", "f"], ["pose", "f", 2, 7], ...OF_ALL, ["valves", "i", 2]]));
+    const at = (name: string): number => fields.find((field) => field.name === name)!.offset;
+    const frame = Layout.of(fields)!.decode(counted(fields))!;
+    expect([frame.tick, frame.time_s, frame.speed]).toEqual([at("tick"), at("time_s"), at("speed")]);
+    expect(frame.counters).toEqual([0, 1, 2].map((i) => at("counters") + i));
+    expect(Array.from(frame.pose!)).toEqual(Array.from({ length: 14 }, (_, i) => at("pose") + i));
+    expect(Array.from(numbers(frame, "level"))).toEqual([at("level")]);
+    expect(Array.from(numbers(frame, "valves"))).toEqual([at("valves"), at("valves") + 1]);
+    expect([frame.q, frame.hand_force, numbers(frame, "none").length]).toEqual([undefined, undefined, 0]);
+  }
 });
 
 test("nanoseconds of a machine that was on for months stay whole numbers", () => {
-  const layout = new Layout(SIZES);
-  const message = counted(layout);
-  new DataView(message).setBigInt64(8, 7_776_000_000_000_000n, true); // 90 days
-  expect(layout.decode(message)?.wall_ns).toBe(7_776_000_000_000_000);
+  const fields = described(...OF_ALL);
+  const message = counted(fields);
+  new DataView(message).setBigInt64(8 * fields.find(({ name }) => name === "wall_ns")!.offset, 7_776_000_000_000_000n, true); // 90 days
+  expect(Layout.of(fields)!.decode(message)?.wall_ns).toBe(7_776_000_000_000_000);
 });
 
 test("a message of another size is no frame", () => {
-  expect(new Layout(SIZES).decode(new ArrayBuffer(8))).toBeNull();
+  expect(Layout.of(described(...OF_ALL))!.decode(new ArrayBuffer(8))).toBeNull();
 });
 
-test("a server of another version is noticed", () => {
-  const layout = new Layout(SIZES);
-  const described = layout.places.map(({ field, offset, length }) => ({ name: field.name, kind: field.kind, offset, length }));
-  expect(layout.agrees(described)).toBe(true);
-  expect(layout.agrees(described.slice(1))).toBe(false);
-  expect(layout.agrees(described.map((d) => ({ ...d, offset: d.offset + 1 })))).toBe(false);
+test("frames that this page does not know are of another version", () => {
+  expect(Layout.of(described(...OF_ALL, ["constructor", "f"]))).not.toBeNull(); // a field of one's own
+  expect(Layout.of(described(...OF_ALL.slice(1)))).toBeNull(); // without one that all have
+  expect(Layout.of(described(...OF_ALL, ["pose", "i", 2, 7]))).toBeNull();
+  expect(Layout.of(described(...OF_ALL, ["pose", "f", 14]))).toBeNull();
 });
 
 test("the length of a force", () => {

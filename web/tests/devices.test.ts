@@ -1,7 +1,7 @@
 import * as THREE from "three";
 import { expect, test, vi } from "vitest";
-import { DEVICE_COUNTER_WORDS, GUARD_STATES, deviceCounts, deviceLine, largestForce, share } from "../src/devices";
-import { FRAME_FIELDS, type Frame } from "../src/frame.gen";
+import { DEVICE_COUNTER_WORDS, GUARD_STATES, deviceCounts, deviceLine, share } from "../src/devices";
+import type { Frame } from "../src/frame.gen";
 import { Devices, arrowTip } from "../src/scene/devices";
 
 vi.mock("../src/dom", () => ({ cssColor: () => "#0000ff" }));
@@ -20,11 +20,6 @@ function frame(state: keyof typeof GUARD_STATES, force_N: number, counts: Record
   } as unknown as Frame;
 }
 
-test("there are words for every counter of a device that a frame has", () => {
-  const field = FRAME_FIELDS.find(({ name }) => name === "device_counters")!;
-  expect(field.shape).toEqual(["n_devices", NAMES.length]);
-});
-
 test("a device's line has its name, its force and what its guard does", () => {
   expect(deviceLine(PHANTOM, 1, frame("on", 2.1))).toEqual({ text: "simulated phantom-premium-1.5: 2.1 N, on", level: "good" });
   expect(deviceLine(PHANTOM, 1, frame("rising", 0)).text).toBe("simulated phantom-premium-1.5: 0.0 N, rising");
@@ -40,14 +35,6 @@ test("a fault says why there is no force and what to do", () => {
   const { text, level } = deviceLine(PHANTOM, 1, frame("fault", 0, { device_lost: 1, clamped: 12 }));
   expect(text).toBe("simulated phantom-premium-1.5: no force, the device was lost. Press reset.");
   expect(level).toBe("poor");
-});
-
-test("the plotted force is the largest of hands and devices", () => {
-  const told = { ...frame("on", 3), hand_force: Float64Array.from([0, 1, 0]), device_age_s: Float64Array.from([0, 0]) };
-  expect(largestForce(told)).toBeCloseTo(Math.hypot(9, 9, 9));
-  const bare = { ...told, device_age_s: new Float64Array() };
-  expect(largestForce(bare)).toBe(1);
-  expect(largestForce({ ...bare, hand_force: Float64Array.from([0, 1, 0, 3, 0, 4]) })).toBe(5); // of the second hand
 });
 
 test("what never happened is not listed", () => {
@@ -75,7 +62,7 @@ test("each device is drawn where its frame says, and a lost one is not", () => {
   devices.build([PHANTOM, PHANTOM]);
   const camera = new THREE.Vector3();
   const told = frame("on", 3);
-  told.device_point[0] = NaN;
+  told.device_point![0] = NaN;
   devices.show(told, camera);
   expect(devices.root.children.map((child) => child.visible)).toEqual([false, true]);
   const at = (k: number): number[][] => devices.root.children[k]!.children.map((part) => part.position.toArray());

@@ -186,7 +186,7 @@ test("what goes away is not chosen any more, and one that cannot be taken says s
   const { press, store, view } = setUp();
   press("ArrowLeft");
   const gone = frame();
-  gone.parked[4] = 1;
+  gone.parked![4] = 1;
   store.set("frame", gone);
   expect(store.get("chosen")).toBe(0);
   view.find.facing.mockReturnValue(null as never);

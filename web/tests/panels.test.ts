@@ -7,7 +7,7 @@ import { trialData } from "../src/panels/marker";
 import { nextMark } from "../src/panels/marks";
 import { notice } from "../src/panels/notices";
 import { base64, MOST_BYTES, MOST_FILES, pathOf, worthSending } from "../src/panels/robot_files";
-import { position, valueAt, type Scale } from "../src/panels/slider";
+import { evenly, position, valueAt, worded, type Scale } from "../src/panels/slider";
 import { shown } from "../src/panels/theme";
 import { drawing } from "../src/panels/thumbnails";
 import type { Motion, Status } from "../src/protocol";
@@ -76,6 +76,14 @@ test("a slider goes from the least to the most, upwards, and finds the usual val
     expect(position(1e9, scale)).toBe(scale.steps);
     expect(position(-1, scale)).toBe(0);
   }
+});
+
+test("a setting has its own steps and unit, and a value that can be sent as it is shown", () => {
+  const rate = { low: -2, high: 2, step: 0.1, value: 0.5, unit: "l/s" };
+  const scale = evenly(rate);
+  expect(Array.from({ length: scale.steps + 1 }, (_, place) => valueAt(place, scale)).slice(18, 27)).toEqual([-0.2, -0.1, 0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]);
+  expect([worded(-0.1, rate), worded(2, rate), worded(12, { step: 1, unit: "" })]).toEqual(["\u22120.1 l/s", "2.0 l/s", "12"]);
+  expect([worded(0, { step: 0.05, unit: "×" }), worded(0.5, { step: 0.05, unit: "×" })]).toEqual(["none", "0.50 ×"]); // as gravity is
 });
 
 test("colours are the chosen ones, or the system's", () => {
@@ -160,10 +168,12 @@ test("trial data are what was filled in", () => {
   expect(trialData({ condition: " ", answer: "" })).toBeNull();
 });
 
-test("plots: what was chosen, as far as the scene has it", () => {
-  expect(chosen(null, true)).toEqual(["joints", "force"]);
-  expect(chosen(null, false)).toEqual(["force", "energy"]);
-  expect(chosen("lateness joints nonsense", true)).toEqual(["joints", "lateness"]);
-  expect(chosen("joints", false)).toEqual([]);
-  expect(chosen("", true)).toEqual([]);
+test("plots: what was chosen, as far as it is there; else the first ones", () => {
+  const arm = ["joints", "force", "energy", "lateness"];
+  expect(chosen(null, arm)).toEqual(["joints", "force"]);
+  expect(chosen(null, arm.slice(1))).toEqual(["force", "energy"]);
+  expect(chosen("lateness\njoints\nnonsense", arm)).toEqual(["joints", "lateness"]);
+  expect(chosen("joints", ["Water level", "lateness"])).toEqual(["Water level", "lateness"]);
+  expect(chosen("Water level", ["Water level", "lateness"])).toEqual(["Water level"]);
+  expect(chosen("", arm)).toEqual([]);
 });

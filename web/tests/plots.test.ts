@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
 import { mostMoving } from "../src/moving";
-import { joules, plain, tick } from "../src/words";
-import { padded } from "../src/panels/cards";
+import { joules, plain, quantity, tick } from "../src/words";
+import type { Frame } from "../src/frame.gen";
+import { line, padded } from "../src/panels/cards";
 import { EDGES_US, Latest, microseconds, within } from "../src/panels/lateness";
 import { TimeWindow } from "../src/panels/window";
+import type { PlotOf, Series } from "../src/protocol";
 
 const still = [1, 1, 1];
 const ONE = [1, 1, 1, 1, 1];
@@ -68,4 +70,32 @@ test("the latest tick since the frame before; nothing when counting began anew",
 test("a plot has air around its lines, and a least height", () => {
   expect(padded(0, 100, 10)).toEqual([-8, 108]);
   expect(padded(5, 5, 10)).toEqual([0, 10]);
+});
+
+const PLOT: PlotOf = { name: "x", title: "X", unit: "N", series: [] };
+const field = (name: string, kind: string, ...shape: number[]) => ({ name, kind, shape, offset: 0, length: shape.reduce((n, s) => n * s, 1) });
+const FIELDS = [field("hand_force", "f", 2, 3), field("device_force", "f", 1, 3), field("q", "f", 2), field("valves", "i", 2), field("lateness", "i", 14)];
+const read = (series: Partial<Series>, frame: Record<string, unknown>): string => {
+  const drawn = line({ label: "", ...series }, PLOT, FIELDS);
+  return drawn.words(drawn.read(frame as unknown as Frame));
+};
+
+test("a series is a number of any field, in its unit", () => {
+  expect(read({ field: "q", index: 1, unit: "rad" }, { q: [1, Math.PI / 2] })).toBe("90.0°");
+  expect(read({ field: "q", index: 0, unit: "m" }, { q: [-1, 0] })).toBe("\u22121.000 m");
+  expect(read({ field: "valves", index: 1, unit: "turns" }, { valves: [3, 4] })).toBe("4"); // a count
+  expect(read({ field: "pressure", unit: "kPa" }, { pressure: 101.325 })).toBe("101 kPa");
+  expect(read({ field: "none" }, {})).toBe("0.0 N"); // a frame without it
+  expect(line({ label: "", field: "q", unit: "rad", wanted: "plan_q" }, PLOT, FIELDS).wanted?.({ plan_q: [Math.PI] } as unknown as Frame)).toBeCloseTo(180);
+});
+
+test("the longest is that of all vectors in its fields", () => {
+  const both = { longest: ["hand_force", "device_force"] };
+  expect(read(both, { hand_force: [0, 1, 0, 3, 0, 4], device_force: [2, 3, 6] })).toBe("7.0 N");
+  expect(read(both, { hand_force: [0, 1, 0, 3, 0, 4], device_force: [0, 0, 0] })).toBe("5.0 N");
+  expect(read(both, { hand_force: [0, 1, 0, 0, 0, 0] })).toBe("1.0 N");
+});
+
+test("quantities as their unit is read", () => {
+  expect([quantity(-3.14159, "J"), quantity(-0.00012345, "A"), quantity(2, "")]).toEqual(["\u22123.14 J", "\u22120.000123 A", "2"]);
 });

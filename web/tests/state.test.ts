@@ -103,6 +103,15 @@ test("a turn takes the short way and stays a turn", () => {
   expect(tween.shown[3]! * tween.shown[4]!).toBeGreaterThan(0);
 });
 
+test("a body that is added is at its place at once, however near it waited, and so are those beside it on their way", () => {
+  const tween = new PoseTween(2);
+  const both = (x: number): Float64Array => Float64Array.from([...pose(x, [1, 0, 0, 0]), ...pose(x, [1, 0, 0, 0])]);
+  tween.push(both(0), 0, [1, 0]);
+  tween.push(both(1), 16, [0, 0]);
+  tween.sample(24);
+  expect([tween.shown[0], tween.shown[7]]).toEqual([1, 0.5]);
+});
+
 test("after a pause a body is where it is, at once", () => {
   const tween = new PoseTween(1);
   tween.push(pose(0, [1, 0, 0, 0]), 0);

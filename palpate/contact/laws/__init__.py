@@ -9,6 +9,9 @@ mu_static, mu_sliding and e are those of the pair of materials; slip and approac
 the step; the normal impulse is that of the last step, 0 for a new contact.  Whatever coefficient a law gives, the
 solver keeps the exact cone, so friction never creates energy.  What is outside the bounds stops the world.
 
+With one argument more, `state`, a law has four numbers of its own at every contact: zero for a new one, then as the law
+left them.
+
 A new law: one file here and one line below, or an entry point of the group "palpate.laws" in another package.
 """
 
@@ -16,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from palpate.jit.laws import Law, law
+from palpate.jit.laws import NUMBER, Law, law
 from palpate.registry import Registry, find
 
 LAWS: Registry = {
@@ -33,26 +36,28 @@ LAWS: Registry = {
 }
 
 FRICTION, RESTITUTION = "friction", "restitution"
-SIGNATURES = {
-    FRICTION: "float64(float64, float64, float64, float64)",
-    RESTITUTION: "float64(float64, float64)",
+ARGUMENTS = {
+    FRICTION: ("mu_static", "mu_sliding", "slip_m_s", "normal_impulse_Ns"),
+    RESTITUTION: ("e", "approach_m_s"),
 }
-ARGUMENTS = {FRICTION: "mu_static, mu_sliding, slip_m_s, normal_impulse_Ns", RESTITUTION: "e, approach_m_s"}
 BUILT_IN = {FRICTION: "coulomb", RESTITUTION: "constant"}  # part of the step itself: address 0
 
 
-def friction_law(function: Callable[[float, float, float, float], float]) -> Law:
+def friction_law(function: Callable[..., float]) -> Law:
     """Make a function of (mu_static, mu_sliding, slip_m_s, normal_impulse_Ns) a friction law for `World`.
 
-    It is compiled: it may use `math` and other laws' kernels, but not allocate, raise or remember.  It returns mu,
-    between 0 and 1e6; anything else stops the world.
+    It is compiled: it may use `math` and other laws' kernels, but not allocate or raise.  With a fifth argument,
+    `state`, it keeps four numbers at every contact.  It returns mu, between 0 and 1e6; anything else stops the world.
     """
-    return law(SIGNATURES[FRICTION])(function)
+    return law(len(ARGUMENTS[FRICTION]))(function)
 
 
-def restitution_law(function: Callable[[float, float], float]) -> Law:
-    """Make a function of (e, approach_m_s) a restitution law for `World`; it returns e, between 0 and 1."""
-    return law(SIGNATURES[RESTITUTION])(function)
+def restitution_law(function: Callable[..., float]) -> Law:
+    """Make a function of (e, approach_m_s) a restitution law for `World`; it returns e, between 0 and 1.
+
+    With a third argument, `state`, it keeps four numbers at every contact.
+    """
+    return law(len(ARGUMENTS[RESTITUTION]))(function)
 
 
 def find_law(kind: str, which: str | Law) -> Law:
@@ -60,8 +65,9 @@ def find_law(kind: str, which: str | Law) -> Law:
     found = find(LAWS, "laws", which) if isinstance(which, str) else which
     if not isinstance(found, Law):
         raise ValueError(f"{kind}_law must be a name or made with @{kind}_law, got {type(found).__name__}")
-    if found.signature.replace(" ", "") != SIGNATURES[kind].replace(" ", ""):
-        raise ValueError(f"the law {found.name!r} is no {kind} law: it must be a function of ({ARGUMENTS[kind]})")
+    if found.takes != (NUMBER,) * len(ARGUMENTS[kind]):
+        wanted = ", ".join(ARGUMENTS[kind])
+        raise ValueError(f"the law {found.name!r} is no {kind} law: it must be a function of ({wanted})")
     return found
 
 

@@ -2,25 +2,25 @@
 
 from palpate.contact.laws.coulomb import coulomb_mu
 from palpate.jit import kernel
-from palpate.jit.laws import call_law2, call_law4
+from palpate.jit.laws import call_law
 
 MU_LARGEST = 1e6
 
 
 @kernel
-def friction_of(law, mu_static, mu_sliding, slip_m_s, normal_impulse_Ns):
-    """law: address, or 0 for `coulomb`."""
+def friction_of(law, mu_static, mu_sliding, slip_m_s, normal_impulse_Ns, state):
+    """law: address, or 0 for `coulomb`; state: the contact's row for it."""
     if law == 0:
         return coulomb_mu(mu_static, mu_sliding, slip_m_s)
-    return call_law4(law, mu_static, mu_sliding, slip_m_s, normal_impulse_Ns)
+    return call_law(law, (mu_static, mu_sliding, slip_m_s, normal_impulse_Ns), state)
 
 
 @kernel
-def restitution_of(law, e, approach_m_s):
-    """law: address, or 0 for `constant`."""
+def restitution_of(law, e, approach_m_s, state):
+    """law: address, or 0 for `constant`; state: the contact's row for it."""
     if law == 0:
         return e
-    return call_law2(law, e, approach_m_s)
+    return call_law(law, (e, approach_m_s), state)
 
 
 @kernel

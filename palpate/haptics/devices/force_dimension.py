@@ -20,33 +20,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from palpate.haptics.devices.force_dimension_kernels import (
-    ACTIVE_WRIST,
-    AT_FRAME,
     CALL_FAILED,
-    DEVICE,
-    FRESH_S,
+    NO_REASON,
     NOT_FINITE,
-    REASON,
-    SCRATCH,
     SHUT,
     SILENCE_S,
     STALE,
     SYMBOLS,
-    WRIST,
+    ZERO,
     Vendor,
     sample,
     send,
 )
 from palpate.haptics.devices.library import FORCE_DIMENSION, bind, symbol_address
-from palpate.haptics.devices.port import (
-    LOST,
-    NOW_S,
-    OK,
-    SAMPLED_S,
-    InTick,
-    copy_reading,
-    empty_port,
-)  # fmt: skip
+from palpate.haptics.devices.port import LOST, OK, InTick, copy_reading, empty_port, put_wrench
 from palpate.haptics.devices.protocol import (
     HAND_SPEED_M_S,
     WRIST_SPEED_RAD_S,
@@ -152,8 +139,8 @@ class ForceDimension(OpenClose):
         self.spec = device_spec("force-dimension", UNKNOWN, wrist=False, active=False)
         self._port = empty_port()
         self._vendor = Vendor(
-            np.zeros(len(SYMBOLS), dtype=np.int64), np.zeros(4, dtype=np.int64), np.full(1, np.nan), np.zeros(SCRATCH),
-            np.zeros(2, dtype=np.int64),
+            fresh_s=np.nan, position=np.zeros(3), velocity=np.zeros(3), spin=np.zeros(3), frame=np.zeros(9),
+            gate=np.zeros(2, dtype=np.int64),
         )  # fmt: skip
         self.in_tick = InTick(self._port, Block(self._port, self._vendor), sample, send, owner=self)
 
@@ -200,12 +187,13 @@ class ForceDimension(OpenClose):
 
     def _prepare_tick(self, lib: Any, number: int, wrist: bool, active: bool) -> None:
         vendor, port = self._vendor, self._port
-        vendor.symbol[:] = [symbol_address(lib, name) for name in SYMBOLS]
-        vendor.integer[[DEVICE, WRIST, ACTIVE_WRIST, REASON]] = number, wrist, active, 0
-        vendor.number[FRESH_S], port.number[SAMPLED_S] = np.nan, np.nan
-        vendor.scratch[:] = 0.0
-        vendor.scratch[AT_FRAME : AT_FRAME + 9] = np.eye(3).ravel()  # of a device without a wrist
-        port.command[:] = 0.0
+        for field, name in SYMBOLS.items():
+            setattr(vendor, field, symbol_address(lib, name))
+        vendor.device, vendor.wrist, vendor.active_wrist, vendor.reason = number, wrist, active, NO_REASON
+        vendor.fresh_s, port.sampled_s = np.nan, np.nan
+        vendor.position[:], vendor.velocity[:], vendor.spin[:] = 0.0, 0.0, 0.0
+        vendor.frame[:] = np.eye(3).ravel()  # of a device without a wrist
+        port.torque, port.force = ZERO, ZERO
         open_gate(vendor.gate)
 
     def _wait_for_reading(self) -> None:
@@ -216,7 +204,7 @@ class ForceDimension(OpenClose):
             time.sleep(1e-3)
 
     def _sample(self) -> int:
-        self._port.number[NOW_S] = self._clock()
+        self._port.now_s = self._clock()
         return sample(self.in_tick.block.address)
 
     def _last_error(self) -> str:
@@ -232,7 +220,7 @@ class ForceDimension(OpenClose):
 
     def reason(self) -> str:
         """Why a routine last said that the device is lost."""
-        code = int(self._vendor.integer[REASON])
+        code = self._vendor.reason
         return f"a call failed ({self._last_error()})" if code == CALL_FAILED else REASONS.get(code, "no reason known")
 
     def read(self, out: DeviceReading) -> None:
@@ -246,7 +234,7 @@ class ForceDimension(OpenClose):
         with self._lock:
             self.require_open()
             self.require_allowed(wrench)
-            self._port.command[:] = wrench
+            put_wrench(self._port, wrench)
             if send(self.in_tick.block.address) == LOST:
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
 

@@ -10,54 +10,47 @@ Vendor's answers: 0 done, 1 "time guard" (asked again too soon: nothing new), 2 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    LOST,
-    NOTHING_NEW,
-    NOW_S,
-    OK,
-    POSITION,
-    QUATERNION,
-    SAMPLED_S,
-    SATURATED,
-    SPIN,
-    VELOCITY,
-    Port,
-)
-from palpate.haptics.devices.protocol import FORCE, TORQUE
-from palpate.jit import block_loader, kernel
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED, Port
+from palpate.haptics.safety import finite3
+from palpate.jit import Struct, block_loader, kernel
 from palpate.jit.foreign import address_of, call_int32, enter_gate, leave_gate
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import is_finite
+from palpate.spatial.vectors import is_finite, part3
 
-SYMBOLS = (
-    "dhdGetPosition", "dhdGetLinearVelocity", "dhdGetOrientationFrame", "dhdGetAngularVelocityRad", "dhdGetButtonMask",
-    "dhdSetForceAndTorqueAndGripperForce",
-)  # fmt: skip
-GET_POSITION, GET_VELOCITY, GET_FRAME, GET_SPIN, GET_BUTTONS, SET_FORCE = range(len(SYMBOLS))
-DEVICE, WRIST, ACTIVE_WRIST, REASON = range(4)  # rows of Vendor.integer
-FRESH_S = 0  # row of Vendor.number
+SYMBOLS = {  # by the field of Vendor that has their address
+    "get_position": "dhdGetPosition", "get_velocity": "dhdGetLinearVelocity", "get_frame": "dhdGetOrientationFrame",
+    "get_spin": "dhdGetAngularVelocityRad", "get_buttons": "dhdGetButtonMask",
+    "set_force": "dhdSetForceAndTorqueAndGripperForce",
+}  # fmt: skip
 NO_REASON, CALL_FAILED, NOT_FINITE, STALE, SHUT = range(5)  # why it was lost
-# where the parts of a reading begin
-P, V, Q, W = POSITION.start, VELOCITY.start, QUATERNION.start, SPIN.start
-T, F = TORQUE.start, FORCE.start  # and of a command
-# parts of Vendor.scratch, which the vendor's calls fill
-AT_POSITION, AT_VELOCITY, AT_SPIN, AT_FRAME, SCRATCH = 0, 3, 6, 9, 18
 TIMEGUARD, MOTOR_SATURATED = 1, 2
 SILENCE_S = 0.020  # without a new reading for this long the device is lost
+ZERO = (0.0, 0.0, 0.0)
 
 
-class Vendor(NamedTuple):
+class Vendor(Struct):
     """What the routines need beside the Port."""
 
-    symbol: Ints1  # addresses, in the order of SYMBOLS
-    integer: Ints1  # DEVICE (the vendor's number of it), WRIST, ACTIVE_WRIST, REASON
-    number: Floats1  # FRESH_S: the tick's clock at the last new reading; NaN before the first
-    scratch: Floats1  # (SCRATCH,)
+    get_position: int
+    get_velocity: int
+    get_frame: int
+    get_spin: int
+    get_buttons: int
+    set_force: int
+    device: int  # the vendor's number of it
+    wrist: int
+    active_wrist: int
+    reason: int  # why it was lost
+    fresh_s: float  # the tick's clock at the last new reading; NaN before the first
+    # what the vendor's calls fill
+    position: Floats1  # (3,)
+    velocity: Floats1  # (3,)
+    spin: Floats1  # (3,)
+    frame: Floats1  # (9,) row-major
     gate: Ints1  # (2,) of jit/foreign.py: shut before the library is closed
 
 
@@ -65,84 +58,81 @@ load = block_loader((Port, False), (Vendor, False))
 
 
 @kernel
-def three_numbers(vendor: Any, which: int, at: int) -> Any:
-    """Call a vendor's function (double*, double*, double*, id) that fills scratch[at : at + 3]."""
-    to = address_of(vendor.scratch, at)
-    return call_int32(vendor.symbol[which], (to, to + 8, to + 16, vendor.integer[DEVICE]))
+def three_numbers(vendor: Any, symbol: int, out: Any) -> Any:
+    """Call a vendor's function (double*, double*, double*, id)."""
+    to = address_of(out, 0)
+    return call_int32(symbol, (to, to + 8, to + 16, vendor.device))
 
 
 @kernel
 def ask(vendor: Any) -> Any:
-    """(the answer about position, the worst answer about the rest); numbers into scratch."""
-    answer = three_numbers(vendor, GET_POSITION, AT_POSITION)
-    rest = min(three_numbers(vendor, GET_VELOCITY, AT_VELOCITY), 0)
-    if vendor.integer[WRIST] != 0:
-        frame = (address_of(vendor.scratch, AT_FRAME), vendor.integer[DEVICE])
-        rest = min(rest, call_int32(vendor.symbol[GET_FRAME], frame))
-        rest = min(rest, three_numbers(vendor, GET_SPIN, AT_SPIN))
+    """(the answer about position, the worst answer about the rest); numbers into the vendor's arrays."""
+    answer = three_numbers(vendor, vendor.get_position, vendor.position)
+    rest = min(three_numbers(vendor, vendor.get_velocity, vendor.velocity), 0)
+    if vendor.wrist != 0:
+        rest = min(rest, call_int32(vendor.get_frame, (address_of(vendor.frame, 0), vendor.device)))
+        rest = min(rest, three_numbers(vendor, vendor.get_spin, vendor.spin))
     return answer, rest
 
 
 @kernel
 def all_finite(vendor: Any) -> Any:
-    sound = True
-    for i in range(SCRATCH):
-        sound = sound and is_finite(vendor.scratch[i])
+    sound = finite3(part3(vendor.position, 0)) and finite3(part3(vendor.velocity, 0))
+    sound = sound and finite3(part3(vendor.spin, 0))
+    for i in range(9):
+        sound = sound and is_finite(vendor.frame[i])
     return sound
 
 
 @kernel
 def lose(vendor: Any, reason: int) -> Any:
-    vendor.integer[REASON] = reason
+    vendor.reason = reason
     return LOST
 
 
 @kernel
+def turned(v: Any) -> Any:
+    """A vector between the vendor's axes and ours, either way."""
+    return (-v[0], -v[1], v[2])
+
+
+@kernel
 def take(port: Any, vendor: Any) -> None:
-    """scratch, in the vendor's axes, into the port, in ours."""
-    x, to = vendor.scratch, port.reading
-    for part, at in ((P, AT_POSITION), (V, AT_VELOCITY), (W, AT_SPIN)):
-        to[part], to[part + 1], to[part + 2] = -x[at], -x[at + 1], x[at + 2]
-    f = AT_FRAME
-    q = matrix_quaternion((x[f], x[f + 1], x[f + 2], x[f + 3], x[f + 4], x[f + 5], x[f + 6], x[f + 7], x[f + 8]))
-    to[Q], to[Q + 1], to[Q + 2], to[Q + 3] = q[0], -q[1], -q[2], q[3]
+    """The reading, in the vendor's axes, into the port, in ours."""
+    port.position, port.velocity = turned(part3(vendor.position, 0)), turned(part3(vendor.velocity, 0))
+    port.spin, R = turned(part3(vendor.spin, 0)), vendor.frame
+    q = matrix_quaternion((R[0], R[1], R[2], R[3], R[4], R[5], R[6], R[7], R[8]))
+    port.quaternion = (q[0], -q[1], -q[2], q[3])
 
 
 @kernel
 def sample_inside(port: Any, vendor: Any) -> Any:
-    now_s = port.number[NOW_S]
-    if math.isnan(vendor.number[FRESH_S]):
-        vendor.number[FRESH_S] = now_s
+    now_s = port.now_s
+    if math.isnan(vendor.fresh_s):
+        vendor.fresh_s = now_s
     answer, rest = ask(vendor)
     if answer < 0:
         return lose(vendor, CALL_FAILED)
-    buttons = call_int32(vendor.symbol[GET_BUTTONS], (vendor.integer[DEVICE],)) & 0xFFFFFFFF
+    buttons = call_int32(vendor.get_buttons, (vendor.device,)) & 0xFFFFFFFF
     if not all_finite(vendor):
         return lose(vendor, NOT_FINITE)
     # its velocity estimator may need a few samples before it answers: that is nothing new, not a loss
     if answer == TIMEGUARD or rest < 0:
-        if now_s - vendor.number[FRESH_S] > SILENCE_S:
+        if now_s - vendor.fresh_s > SILENCE_S:
             return lose(vendor, CALL_FAILED if rest < 0 else STALE)
         return NOTHING_NEW
-    vendor.number[FRESH_S] = port.number[SAMPLED_S] = now_s
-    port.integer[BUTTONS] = buttons
+    vendor.fresh_s, port.sampled_s, port.buttons = now_s, now_s, buttons
     take(port, vendor)
     return OK
 
 
 @kernel
 def send_inside(port: Any, vendor: Any) -> Any:
-    c, sound = port.command, True
-    for i in range(6):
-        sound = sound and is_finite(c[i])
-    if not sound:  # a NaN never reaches a motor
-        f = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    elif vendor.integer[ACTIVE_WRIST] != 0:
-        f = (-c[F], -c[F + 1], c[F + 2], -c[T], -c[T + 1], c[T + 2])
-    else:
-        f = (-c[F], -c[F + 1], c[F + 2], 0.0, 0.0, 0.0)
+    sound = finite3(port.force) and finite3(port.torque)
+    f = turned(port.force) if sound else ZERO  # a NaN never reaches a motor
+    t = turned(port.torque) if sound and vendor.active_wrist != 0 else ZERO
     gripper = 0.0
-    answer = call_int32(vendor.symbol[SET_FORCE], (f[0], f[1], f[2], f[3], f[4], f[5], gripper, vendor.integer[DEVICE]))
+    answer = call_int32(vendor.set_force, (f[0], f[1], f[2], t[0], t[1], t[2], gripper, vendor.device))
     if answer < 0:
         return lose(vendor, CALL_FAILED)
     if answer == MOTOR_SATURATED or not sound:

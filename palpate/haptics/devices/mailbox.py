@@ -12,48 +12,43 @@ import math
 import threading
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    LOST,
-    NOTHING_NEW,
-    NOW_S,
-    OK,
-    POSITION,
-    QUATERNION,
-    SAMPLED_S,
-    SPIN,
-    VELOCITY,
-    InTick,
-    Port,
-    empty_port,
-)  # fmt: skip
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, InTick, Port, empty_port
 from palpate.haptics.devices.protocol import Device, DeviceReading
-from palpate.jit import Block, block_loader
+from palpate.jit import Block, Quaternion, Struct, Vector, block_loader
 from palpate.jit.atomics import fence, load_acquire, store_release
 from palpate.jit.routines import routine
-from palpate.model.model import Floats1, Ints1
+from palpate.model.model import Ints1
 
 SILENCE_S = 0.1  # without a reading for this long the device is lost
 FIRST_S = 1.0  # the same before the first reading: threads start late on a busy machine, and nothing is felt meanwhile
 DEAD_S = 0.05  # a wrench older than this is not passed on: the tick that left it may be gone
 PATIENCE_S = 2.0  # of `stop` with a thread whose device does not answer
 TRIES = 16  # of a seqlock
-# rows of Mail.number: the two seqlocks, whether the thread has given up, the last reading that the tick took
-IN, OUT, ENDED, TAKEN = range(4)
-STAMP, BUTTON_WORD = 13, 14  # of Mail.reading, after the port's reading
-WRENCH_STAMP, ASKED_S = 6, 7  # of Mail.command, after the wrench: when it was left, when the tick first asked
+# words of Mail.number, for atomics: the two seqlocks, and whether the thread has given up
+IN, OUT, ENDED = range(3)
 
 
-class Mail(NamedTuple):
+class Mail(Struct):
     """What thread and tick share beside the Port, which is the tick's alone."""
 
-    number: Ints1  # IN, OUT, ENDED, TAKEN
-    reading: Floats1  # (15,) as Port.reading, STAMP, BUTTON_WORD; written by the thread under IN
-    command: Floats1  # (8,) as Port.command, WRENCH_STAMP; written by the tick under OUT; ASKED_S, the tick's alone
+    # as in Port: written by the thread under IN
+    position: Vector
+    velocity: Vector
+    quaternion: Quaternion
+    spin: Vector
+    buttons: int
+    sampled_s: float
+    # written by the tick under OUT
+    torque: Vector
+    force: Vector
+    left_s: float
+    # the tick's alone
+    taken: int  # IN of the last reading
+    asked_s: float  # when it first asked
+    number: Ints1  # (3,) IN, OUT, ENDED
 
 
 load = block_loader((Port, False), (Mail, False))
@@ -69,22 +64,22 @@ def sample(address):
         number = load_acquire(mail.number, IN)
         if number % 2:
             continue
-        for i in range(13):
-            port.reading[i] = mail.reading[i]
-        stamp, buttons = mail.reading[STAMP], mail.reading[BUTTON_WORD]
+        position, velocity, quaternion, spin = mail.position, mail.velocity, mail.quaternion, mail.spin
+        stamp, buttons = mail.sampled_s, mail.buttons
         fence()
         if load_acquire(mail.number, IN) != number:
             continue
-        port.number[SAMPLED_S], port.integer[BUTTONS] = stamp, int(buttons)
-        now = port.number[NOW_S]
+        port.position, port.velocity, port.quaternion, port.spin = position, velocity, quaternion, spin
+        port.sampled_s, port.buttons = stamp, buttons
+        now = port.now_s
         if math.isnan(stamp):
-            if math.isnan(mail.command[ASKED_S]):
-                mail.command[ASKED_S] = now
-            return LOST if now - mail.command[ASKED_S] > FIRST_S else NOTHING_NEW
+            if math.isnan(mail.asked_s):
+                mail.asked_s = now
+            return LOST if now - mail.asked_s > FIRST_S else NOTHING_NEW
         if now - stamp > SILENCE_S:
             return LOST
-        new = number != mail.number[TAKEN]
-        mail.number[TAKEN] = number
+        new = number != mail.taken
+        mail.taken = number
         return OK if new else NOTHING_NEW
     return NOTHING_NEW
 
@@ -96,9 +91,7 @@ def send(address):
     number = mail.number[OUT]
     store_release(mail.number, OUT, number + 1)
     fence()
-    for i in range(6):
-        mail.command[i] = port.command[i]
-    mail.command[WRENCH_STAMP] = port.number[NOW_S]
+    mail.torque, mail.force, mail.left_s = port.torque, port.force, port.now_s
     store_release(mail.number, OUT, number + 2)
     return OK
 
@@ -108,9 +101,9 @@ class Mailbox:
 
     def __init__(self, device: Device) -> None:
         self.device, self.error = device, ""
-        self.mail = Mail(np.zeros(4, dtype=np.int64), np.zeros(15), np.zeros(8))
-        self.mail.reading[QUATERNION.start], self.mail.reading[STAMP] = 1.0, math.nan
-        self.mail.command[ASKED_S] = math.nan
+        self.mail = Mail(
+            quaternion=(1.0, 0.0, 0.0, 0.0), sampled_s=math.nan, asked_s=math.nan, number=np.zeros(3, dtype=np.int64)
+        )
         self._call = ("", 0.0)  # what the thread is in, and since when
         port = empty_port()
         self.in_tick = InTick(port, Block(port, self.mail), sample, send, owner=self)
@@ -153,22 +146,22 @@ class Mailbox:
         return self.error or hangs
 
     def _post(self, reading: DeviceReading) -> None:
-        out, number = self.mail.reading, self.mail.number
+        mail, number = self.mail, self.mail.number
         number[IN] += 1
-        out[POSITION], out[VELOCITY] = reading.position_m, reading.velocity_m_s
-        out[QUATERNION], out[SPIN] = reading.quaternion, reading.spin_rad_s
+        mail.position, mail.velocity = reading.position_m.tolist(), reading.velocity_m_s.tolist()
+        mail.quaternion, mail.spin = reading.quaternion.tolist(), reading.spin_rad_s.tolist()
         # a device that senses nothing is never late
         sensed = not math.isnan(reading.sampled_at_s)
-        out[STAMP], out[BUTTON_WORD] = reading.sampled_at_s if sensed else time.monotonic(), reading.buttons
+        mail.sampled_s, mail.buttons = reading.sampled_at_s if sensed else time.monotonic(), reading.buttons
         number[IN] += 1
 
     def _newest_wrench(self) -> np.ndarray:
         for _ in range(TRIES):
             before = int(self.mail.number[OUT])
-            command = self.mail.command.copy()
+            wrench, left_s = np.array([*self.mail.torque, *self.mail.force]), self.mail.left_s
             if before % 2 == 0 and int(self.mail.number[OUT]) == before:
-                fresh = before > 0 and time.monotonic() - command[WRENCH_STAMP] <= DEAD_S
-                return command[:6] if fresh else np.zeros(6)
+                fresh = before > 0 and time.monotonic() - left_s <= DEAD_S
+                return wrench if fresh else np.zeros(6)
         return np.zeros(6)
 
 

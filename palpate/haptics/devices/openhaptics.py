@@ -28,30 +28,20 @@ from palpate.haptics.devices.openhaptics_kernels import (
     CALIBRATION_OK,
     ERROR,
     FRAMES,
-    HANDLE,
     NOT_FINITE,
     PHASE,
     RUNNING,
-    SCRATCH,
-    SEEN_S,
     SILENCE_S,
     STOP,
     STOPPED,
-    STYLE,
     SYMBOLS,
+    ZERO,
     Exchange,
     sample,
     send,
     servo,
 )  # fmt: skip
-from palpate.haptics.devices.port import (
-    LOST,
-    NOW_S,
-    SAMPLED_S,
-    InTick,
-    copy_reading,
-    empty_port,
-)  # fmt: skip
+from palpate.haptics.devices.port import LOST, InTick, copy_reading, empty_port, put_wrench
 from palpate.haptics.devices.protocol import (
     HAND_SPEED_M_S,
     WRIST_SPEED_RAD_S,
@@ -173,8 +163,10 @@ class OpenHaptics(OpenClose):
         self.spec = device_spec("openhaptics", UNKNOWN)
         self._port = empty_port()
         ints = lambda n: np.zeros(n, dtype=np.int64)  # noqa: E731
-        self._exchange = Exchange(ints(len(SYMBOLS)), ints(2), ints(10), np.zeros(14), np.zeros(4), np.zeros(SCRATCH),
-                                  ints(4), ints(4), np.full(15, np.nan))  # fmt: skip
+        self._exchange = Exchange(
+            status=ints(9), transform=np.zeros(16), vendor_velocity=np.zeros(3), vendor_spin=np.zeros(3),
+            vendor_force=np.zeros(3), word=ints(1), clock=ints(2), tick_clock=ints(2), seen_s=np.nan,
+        )  # fmt: skip
         self._exchange.status[STOP] = 1
         self.in_tick = InTick(self._port, Block(self._port, self._exchange), sample, send, owner=self)
 
@@ -219,11 +211,12 @@ class OpenHaptics(OpenClose):
 
     def _prepare_exchange(self, lib: Any) -> None:
         x, port = self._exchange, self._port
-        x.symbol[:] = [symbol_address(lib, name) for name in SYMBOLS]
-        x.setting[HANDLE], x.setting[STYLE] = self._handle, _calibration_style(lib) if self.calibrate else 0
-        for array in (x.status, x.inbound, x.outbound, x.scratch, x.servo_word, x.tick_word, port.command):
-            array[:] = 0
-        x.tick_number[SEEN_S], port.number[SAMPLED_S] = np.nan, np.nan
+        for array in x.arrays().values():
+            array[...] = 0
+        for field, name in SYMBOLS.items():
+            setattr(x, field, symbol_address(lib, name))
+        x.handle, x.style = self._handle, _calibration_style(lib) if self.calibrate else 0
+        x.seen_s, port.sampled_s, port.torque, port.force = np.nan, np.nan, ZERO, ZERO
 
     def _wait_until_ready(self) -> None:
         status, until = self._exchange.status, time.monotonic() + READY_S
@@ -248,7 +241,7 @@ class OpenHaptics(OpenClose):
     def read(self, out: DeviceReading) -> None:
         with self._lock:
             self.require_open()
-            self._port.number[NOW_S] = self._clock()
+            self._port.now_s = self._clock()
             if sample(self.in_tick.block.address) == LOST:
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
             copy_reading(self._port, out)
@@ -257,7 +250,7 @@ class OpenHaptics(OpenClose):
         with self._lock:
             self.require_open()
             self.require_allowed(wrench)
-            self._port.command[:] = wrench
+            put_wrench(self._port, wrench)
             if send(self.in_tick.block.address) == LOST:
                 raise DeviceError(f"the device {self.spec.name!r} was lost: {self.reason()}")
 

@@ -16,54 +16,33 @@ the error kept, no more calls.  A command older than DEAD_S is zero: the tick th
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    LOST,
-    NOTHING_NEW,
-    NOW_S,
-    OK,
-    POSITION,
-    QUATERNION,
-    SAMPLED_S,
-    SATURATED,
-    SPIN,
-    VELOCITY,
-    Port,
-)
-from palpate.haptics.devices.protocol import FORCE
-from palpate.jit import block_loader, kernel
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED, Port
+from palpate.haptics.safety import finite3
+from palpate.jit import Quaternion, Struct, Vector, block_loader, kernel
 from palpate.jit.atomics import fence, load_acquire, monotonic_ns, store_release
 from palpate.jit.foreign import address_of, call_int32, call_int64
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import is_finite
+from palpate.spatial.vectors import is_finite, part3, scale
 
-SYMBOLS = (
-    "hdMakeCurrentDevice", "hdBeginFrame", "hdEndFrame", "hdGetDoublev", "hdGetIntegerv", "hdSetDoublev", "hdGetError",
-    "hdCheckCalibration", "hdUpdateCalibration",
-)  # fmt: skip
-MAKE_CURRENT, BEGIN, END, GET_DOUBLE, GET_INTEGER, SET_DOUBLE, GET_ERROR, CHECK, UPDATE = range(len(SYMBOLS))
+SYMBOLS = {  # by the field of Exchange that has their address
+    "make_current": "hdMakeCurrentDevice", "begin": "hdBeginFrame", "end": "hdEndFrame", "get_doubles": "hdGetDoublev",
+    "get_integers": "hdGetIntegerv", "set_doubles": "hdSetDoublev", "get_error": "hdGetError",
+    "check_calibration": "hdCheckCalibration", "update_calibration": "hdUpdateCalibration",
+}  # fmt: skip
 # the vendor's names (hdDefines.h)
 HD_BUTTONS, HD_VELOCITY, HD_TRANSFORM, HD_ANGULAR_VELOCITY, HD_FORCE = 0x2000, 0x2051, 0x2052, 0x2053, 0x2700
 CALIBRATION_OK, CALIBRATION_NEEDS_UPDATE = 0x5000, 0x5001
 DONE, CONTINUE = 0, 1  # what a callback returns
 FIRST_FORCE_ERROR, LAST_FORCE_ERROR = 0x0200, 0x02FF  # warm motors, force or velocity too large: the vendor limits it
 NOT_FINITE = -1  # our own kind of error: the device's reading is not a number
-# rows of Exchange.status, all written with atomics
-IN, OUT, HELD, ERROR, PHASE, STOP, STOPPED, CALIBRATION, FORCE_ERRORS, FRAMES = range(10)
+# words of Exchange.status, all written with atomics
+IN, OUT, ERROR, PHASE, STOP, STOPPED, CALIBRATION, FORCE_ERRORS, FRAMES = range(9)
 STARTING, RUNNING = 0, 1  # PHASE
-HANDLE, STYLE = range(2)  # rows of Exchange.setting
-STAMP = 13  # of Exchange.inbound: after the reading
-FORCE_STAMP = 3  # of Exchange.outbound: after the force
-CLOCK, WORD, CLEAN = 0, 2, 3  # rows of Exchange.servo_word: (2,) for the clock, one for the vendor, good frames so far
-TICK_CLOCK, LAST_IN, LAST_FORCE_ERRORS = 0, 2, 3  # rows of Exchange.tick_word
-SEEN_S, COPY = 0, 1  # rows of Exchange.tick_number
-# parts of Exchange.scratch
-AT_TRANSFORM, AT_VELOCITY, AT_SPIN, AT_FORCE, SCRATCH = 0, 16, 19, 22, 25
-P, V, Q, W, F = POSITION.start, VELOCITY.start, QUATERNION.start, SPIN.start, FORCE.start
+ZERO = (0.0, 0.0, 0.0)
 CLEAN_FRAMES = 3
 SILENCE_S = 0.020  # without a new frame for this long the device is lost
 DEAD_S = 0.050  # a command older than this is not obeyed
@@ -72,18 +51,44 @@ TRIES = 16  # of a seqlock: a write takes less than a microsecond
 MOST_ERRORS = 16  # the vendor keeps a stack of them
 
 
-class Exchange(NamedTuple):
+class Exchange(Struct):
     """What servo and tick share beside the Port, which is the tick's alone."""
 
-    symbol: Ints1  # addresses, in the order of SYMBOLS
-    setting: Ints1  # HANDLE, STYLE of calibration
-    status: Ints1  # the atomics
-    inbound: Floats1  # (14,) the reading in our axes, STAMP [s, monotonic]; written by servo under IN
-    outbound: Floats1  # (4,) the force in our axes, FORCE_STAMP; written by the tick under OUT
-    scratch: Floats1  # (SCRATCH,) of servo: what the vendor's calls fill and read
-    servo_word: Ints1  # (4,) of servo
-    tick_word: Ints1  # (4,) of the tick
-    tick_number: Floats1  # (15,) of the tick: SEEN_S, its clock when IN last moved; then a copy of inbound
+    make_current: int
+    begin: int
+    end: int
+    get_doubles: int
+    get_integers: int
+    set_doubles: int
+    get_error: int
+    check_calibration: int
+    update_calibration: int
+    handle: int
+    style: int  # of calibration
+    status: Ints1  # (9,) the atomics
+    # the reading in our axes, written by servo under IN
+    position: Vector
+    velocity: Vector
+    quaternion: Quaternion
+    spin: Vector
+    buttons: int
+    stamp_s: float  # monotonic
+    # the force in our axes, written by the tick under OUT
+    force: Vector
+    force_stamp_s: float
+    # of servo: what the vendor's calls fill and read, and
+    transform: Floats1  # (16,)
+    vendor_velocity: Floats1  # (3,)
+    vendor_spin: Floats1  # (3,)
+    vendor_force: Floats1  # (3,)
+    word: Ints1  # (1,)
+    clock: Ints1  # (2,)
+    clean: int  # good frames so far
+    # of the tick
+    tick_clock: Ints1  # (2,)
+    last_in: int
+    last_force_errors: int
+    seen_s: float  # its clock when IN last moved
 
 
 load = block_loader((Port, False), (Exchange, False))
@@ -93,40 +98,38 @@ load = block_loader((Port, False), (Exchange, False))
 
 
 @kernel
-def get_double(x: Any, name: int, at: int) -> None:
-    call_int32(x.symbol[GET_DOUBLE], (name, address_of(x.scratch, at)))
+def get_doubles(x: Any, name: int, out: Any) -> None:
+    call_int32(x.get_doubles, (name, address_of(out, 0)))
 
 
 @kernel
 def read_device(x: Any) -> Any:
-    """Fill scratch; returns the buttons."""
-    get_double(x, HD_TRANSFORM, AT_TRANSFORM)
-    get_double(x, HD_VELOCITY, AT_VELOCITY)
-    get_double(x, HD_ANGULAR_VELOCITY, AT_SPIN)
-    x.servo_word[WORD] = 0
-    call_int32(x.symbol[GET_INTEGER], (HD_BUTTONS, address_of(x.servo_word, WORD)))
-    return x.servo_word[WORD] & 0xFFFFFFFF
+    """Fill the vendor's arrays; returns the buttons."""
+    get_doubles(x, HD_TRANSFORM, x.transform)
+    get_doubles(x, HD_VELOCITY, x.vendor_velocity)
+    get_doubles(x, HD_ANGULAR_VELOCITY, x.vendor_spin)
+    x.word[0] = 0
+    call_int32(x.get_integers, (HD_BUTTONS, address_of(x.word, 0)))
+    return x.word[0] & 0xFFFFFFFF
 
 
 @kernel
-def set_force(x: Any, fx: float, fy: float, fz: float) -> None:
+def set_force(x: Any, f: Any) -> None:
     """A force in our axes."""
-    f = x.scratch
-    f[AT_FORCE], f[AT_FORCE + 1], f[AT_FORCE + 2] = -fy, fz, -fx
-    call_int32(x.symbol[SET_DOUBLE], (HD_FORCE, address_of(f, AT_FORCE)))
+    x.vendor_force[0], x.vendor_force[1], x.vendor_force[2] = -f[1], f[2], -f[0]
+    call_int32(x.set_doubles, (HD_FORCE, address_of(x.vendor_force, 0)))
 
 
 @kernel
 def newest_command(x: Any, now_s: float) -> Any:
     """The tick's force, or none if it is too old or cannot be read."""
-    o = x.outbound
     for _ in range(TRIES):
         number = load_acquire(x.status, OUT)
-        force, stamp = (o[0], o[1], o[2]), o[FORCE_STAMP]
+        force, stamp = x.force, x.force_stamp_s
         fence()
         if number % 2 == 0 and load_acquire(x.status, OUT) == number:
-            return force if now_s - stamp <= DEAD_S else (0.0, 0.0, 0.0)
-    return (0.0, 0.0, 0.0)
+            return force if now_s - stamp <= DEAD_S else ZERO
+    return ZERO
 
 
 @kernel
@@ -135,7 +138,7 @@ def take_errors(x: Any) -> Any:
     worst = 0
     for _ in range(MOST_ERRORS):
         # HDErrorInfo {unsigned code; int internal; unsigned device} by value: the code is the low half of the register
-        code = call_int64(x.symbol[GET_ERROR], ()) & 0xFFFFFFFF
+        code = call_int64(x.get_error, ()) & 0xFFFFFFFF
         if code == 0:
             break
         if FIRST_FORCE_ERROR <= code <= LAST_FORCE_ERROR:
@@ -149,55 +152,57 @@ def take_errors(x: Any) -> Any:
 def calibrate(x: Any) -> None:
     """Look, and update if asked; the vendor wants this done in its own thread, inside a frame."""
     if load_acquire(x.status, CALIBRATION) != CALIBRATION_OK:
-        found = call_int32(x.symbol[CHECK], ())
-        if found == CALIBRATION_NEEDS_UPDATE and x.setting[STYLE] != 0:
-            call_int32(x.symbol[UPDATE], (x.setting[STYLE],))
+        found = call_int32(x.check_calibration, ())
+        if found == CALIBRATION_NEEDS_UPDATE and x.style != 0:
+            call_int32(x.update_calibration, (x.style,))
         store_release(x.status, CALIBRATION, found)
 
 
 @kernel
 def all_finite(x: Any) -> Any:
-    sound = True
-    for i in range(AT_FORCE):
-        sound = sound and is_finite(x.scratch[i])
+    sound = finite3(part3(x.vendor_velocity, 0)) and finite3(part3(x.vendor_spin, 0))
+    for i in range(16):
+        sound = sound and is_finite(x.transform[i])
     return sound
 
 
 @kernel
+def turned(v: Any) -> Any:
+    """A vector from the vendor's axes into ours."""
+    return (-v[2], -v[0], v[1])
+
+
+@kernel
 def publish(x: Any, buttons: int, now_s: float) -> None:
-    """scratch, in the vendor's axes, into inbound, in ours."""
-    s, to = x.scratch, x.inbound
+    """The reading, in the vendor's axes, for the tick, in ours."""
+    s = x.transform
     number = load_acquire(x.status, IN)
     store_release(x.status, IN, number + 1)
     fence()
-    to[P], to[P + 1], to[P + 2] = -MM * s[14], -MM * s[12], MM * s[13]
-    v = AT_VELOCITY
-    to[V], to[V + 1], to[V + 2] = -MM * s[v + 2], -MM * s[v], MM * s[v + 1]
-    w = AT_SPIN
-    to[W], to[W + 1], to[W + 2] = -s[w + 2], -s[w], s[w + 1]
+    x.position, x.velocity = scale(MM, turned(part3(s, 12))), scale(MM, turned(part3(x.vendor_velocity, 0)))
+    x.spin = turned(part3(x.vendor_spin, 0))
     q = matrix_quaternion((s[0], s[4], s[8], s[1], s[5], s[9], s[2], s[6], s[10]))
-    to[Q], to[Q + 1], to[Q + 2], to[Q + 3] = q[0], -q[3], -q[1], q[2]
-    to[STAMP] = now_s
-    store_release(x.status, HELD, buttons)
+    x.quaternion = (q[0], -q[3], -q[1], q[2])
+    x.stamp_s, x.buttons = now_s, buttons
     store_release(x.status, IN, number + 2)
 
 
 @kernel
 def begin_frame(x: Any) -> None:
-    call_int32(x.symbol[MAKE_CURRENT], (x.setting[HANDLE],))
-    call_int32(x.symbol[BEGIN], (x.setting[HANDLE],))
+    call_int32(x.make_current, (x.handle,))
+    call_int32(x.begin, (x.handle,))
 
 
 @kernel
 def end_frame(x: Any) -> None:
-    call_int32(x.symbol[END], (x.setting[HANDLE],))
+    call_int32(x.end, (x.handle,))
 
 
 @kernel
 def give_up(x: Any, error: int) -> Any:
     """Zero force as well as that still works, and say why."""
     begin_frame(x)
-    set_force(x, 0.0, 0.0, 0.0)
+    set_force(x, ZERO)
     end_frame(x)
     take_errors(x)
     store_release(x.status, ERROR, error)
@@ -209,14 +214,12 @@ def servo(address: Any) -> Any:
     """One frame of the vendor's scheduler: HDCallbackCode (void*)."""
     _, x = load(address)
     stop, running = load_acquire(x.status, STOP) != 0, load_acquire(x.status, PHASE) == RUNNING
-    now_s = 1e-9 * monotonic_ns(x.servo_word[CLOCK : CLOCK + 2])
+    now_s = 1e-9 * monotonic_ns(x.clock)
     begin_frame(x)
     calibrate(x)
     buttons = read_device(x)
-    f = newest_command(x, now_s)
-    if stop or not running:
-        f = (0.0, 0.0, 0.0)
-    set_force(x, f[0], f[1], f[2])
+    force = newest_command(x, now_s)
+    set_force(x, ZERO if stop or not running else force)
     end_frame(x)
     error = take_errors(x)
     if error == 0 and not all_finite(x):
@@ -230,8 +233,8 @@ def servo(address: Any) -> Any:
             return give_up(x, error)
         publish(x, buttons, now_s)
         return CONTINUE
-    x.servo_word[CLEAN] = x.servo_word[CLEAN] + 1 if error == 0 else 0
-    if x.servo_word[CLEAN] >= CLEAN_FRAMES and load_acquire(x.status, CALIBRATION) == CALIBRATION_OK:
+    x.clean = x.clean + 1 if error == 0 else 0
+    if x.clean >= CLEAN_FRAMES and load_acquire(x.status, CALIBRATION) == CALIBRATION_OK:
         publish(x, buttons, now_s)
         store_release(x.status, PHASE, RUNNING)
     return CONTINUE
@@ -245,17 +248,15 @@ def copy_newest(port: Any, x: Any) -> Any:
     """The stamp of the newest reading [s], which is copied into the port; NaN if none newer than the last."""
     for _ in range(TRIES):
         number = load_acquire(x.status, IN)
-        if number == x.tick_word[LAST_IN]:
+        if number == x.last_in:
             return math.nan
-        for i in range(STAMP + 1):
-            x.tick_number[COPY + i] = x.inbound[i]
-        buttons = load_acquire(x.status, HELD)
+        position, velocity, quaternion, spin = x.position, x.velocity, x.quaternion, x.spin
+        buttons, stamp = x.buttons, x.stamp_s
         fence()
         if number % 2 == 0 and load_acquire(x.status, IN) == number:
-            for i in range(STAMP):
-                port.reading[i] = x.tick_number[COPY + i]
-            x.tick_word[LAST_IN], port.integer[BUTTONS] = number, buttons
-            return x.tick_number[COPY + STAMP]
+            port.position, port.velocity, port.quaternion, port.spin = position, velocity, quaternion, spin
+            x.last_in, port.buttons = number, buttons
+            return stamp
     return math.nan
 
 
@@ -265,13 +266,13 @@ def sample(address: Any) -> Any:
     port, x = load(address)
     if load_acquire(x.status, ERROR) != 0 or load_acquire(x.status, STOP) != 0:
         return LOST
-    now_s, stamp = port.number[NOW_S], copy_newest(port, x)
+    now_s, stamp = port.now_s, copy_newest(port, x)
     if math.isnan(stamp):
-        if math.isnan(x.tick_number[SEEN_S]):
-            x.tick_number[SEEN_S] = now_s
-        return LOST if now_s - x.tick_number[SEEN_S] > SILENCE_S else NOTHING_NEW
-    age = 1e-9 * monotonic_ns(x.tick_word[TICK_CLOCK : TICK_CLOCK + 2]) - stamp
-    x.tick_number[SEEN_S], port.number[SAMPLED_S] = now_s, now_s - max(age, 0.0)
+        if math.isnan(x.seen_s):
+            x.seen_s = now_s
+        return LOST if now_s - x.seen_s > SILENCE_S else NOTHING_NEW
+    age = 1e-9 * monotonic_ns(x.tick_clock) - stamp
+    x.seen_s, port.sampled_s = now_s, now_s - max(age, 0.0)
     return OK
 
 
@@ -279,19 +280,16 @@ def sample(address: Any) -> Any:
 def send(address: Any) -> Any:
     """Leave the command for servo; one that is not finite is left as zero and reported as saturated."""
     port, x = load(address)
-    c, o = port.command, x.outbound
-    sound = is_finite(c[F]) and is_finite(c[F + 1]) and is_finite(c[F + 2])
-    now_s = 1e-9 * monotonic_ns(x.tick_word[TICK_CLOCK : TICK_CLOCK + 2])
+    sound = finite3(port.force)
+    now_s = 1e-9 * monotonic_ns(x.tick_clock)
     number = load_acquire(x.status, OUT)
     store_release(x.status, OUT, number + 1)
     fence()
-    for i in range(3):
-        o[i] = c[F + i] if sound else 0.0
-    o[FORCE_STAMP] = now_s
+    x.force, x.force_stamp_s = port.force if sound else ZERO, now_s
     store_release(x.status, OUT, number + 2)
     if load_acquire(x.status, ERROR) != 0 or load_acquire(x.status, STOP) != 0:
         return LOST
     refused = load_acquire(x.status, FORCE_ERRORS)
-    limited = refused != x.tick_word[LAST_FORCE_ERRORS]
-    x.tick_word[LAST_FORCE_ERRORS] = refused
+    limited = refused != x.last_force_errors
+    x.last_force_errors = refused
     return SATURATED if limited or not sound else OK

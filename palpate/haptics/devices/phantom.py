@@ -23,7 +23,7 @@ import numpy as np
 
 from palpate.conventions import GRAVITY
 from palpate.haptics.devices.protocol import HAND_SPEED_M_S, WRIST_SPEED_RAD_S, DeviceSpec
-from palpate.jit import entry, kernel
+from palpate.jit import Struct, entry, kernel
 from palpate.model.model import Floats1
 from palpate.spatial.vectors import add, column, rotate
 
@@ -152,18 +152,24 @@ def weight_torque(theta):
 # ---- a mechanism as a simulation sees it: the arm, or a point mass
 
 ARM, POINT = range(2)  # kinds of mechanism
-# rows of Mechanism.number: generalised units are rad and N m for the arm, m and N for a point mass
-QUANTUM, TIP_MASS, COULOMB, CREEP, VISCOUS, STOP_STIFFNESS, STOP_DAMPING, FORCE_LIMIT, COMPENSATED = range(9)
 
 
-class Mechanism(NamedTuple):
-    """What the device is, read-only."""
+class Mechanism(Struct):
+    """What the device is, read-only; generalised units are rad and N m for the arm, m and N for a point mass."""
 
-    kind: int
+    kind: int  # ARM or POINT
+    quantum: float
+    tip_mass: float
+    coulomb: float
+    creep: float
+    viscous: float
+    stop_stiffness: float
+    stop_damping: float
+    force_limit: float  # [N]
+    compensated: int
     low: Floats1  # (4,) stops of the coordinates, and of the second minus the third
     high: Floats1  # (4,)
     motor: Floats1  # (3,) largest torque or force of each motor
-    number: Floats1  # QUANTUM .. COMPENSATED
 
 
 @kernel
@@ -181,7 +187,7 @@ def tip_and_jacobian(kind, q):
 def inertia_and_bias(mechanism, q, rate):
     """(M11, M22, M33, M23), and C q' + G."""
     if mechanism.kind == POINT:  # balanced by springs or weights: feels no gravity
-        m = mechanism.number[TIP_MASS]
+        m = mechanism.tip_mass
         return (m, m, m, 0.0), (0.0, 0.0, 0.0)
     return inertia(q), add(rotate(coriolis(q, rate), rate), weight_torque(q))
 
@@ -189,7 +195,7 @@ def inertia_and_bias(mechanism, q, rate):
 @kernel
 def encoded(mechanism, q):
     """The coordinates as the encoders give them."""
-    quantum = mechanism.number[QUANTUM]
+    quantum = mechanism.quantum
     return (quantum * math.floor(q[0] / quantum + 0.5), quantum * math.floor(q[1] / quantum + 0.5),
             quantum * math.floor(q[2] / quantum + 0.5))  # fmt: skip
 
@@ -203,13 +209,13 @@ def excess(mechanism, i, x):
 @kernel
 def resistance(mechanism, i, q, rate, H):
     """(r, D): friction and stop of coordinate i push with r - D u while it moves at u."""
-    c = mechanism.number
-    t = math.tanh(rate / c[CREEP])
-    slope = c[COULOMB] / c[CREEP] * (1.0 - t * t)
-    r, D = slope * rate - c[COULOMB] * t, slope + c[VISCOUS]
-    over = excess(mechanism, i, q)
+    c = mechanism
+    t = math.tanh(rate / c.creep)
+    slope = c.coulomb / c.creep * (1.0 - t * t)
+    r, D = slope * rate - c.coulomb * t, slope + c.viscous
+    over = excess(c, i, q)
     if over != 0.0:
-        r, D = r - c[STOP_STIFFNESS] * over, D + c[STOP_DAMPING] + H * c[STOP_STIFFNESS]
+        r, D = r - c.stop_stiffness * over, D + c.stop_damping + H * c.stop_stiffness
     return r, D
 
 
@@ -236,6 +242,19 @@ def joint_angles(point_m: Sequence[float], links_m: tuple[float, float] = (L1, L
 # ---- the models: numbers of a mechanism are in rad and N m for the arm, in m and N for a point mass
 
 
+class WristModel(NamedTuple):
+    """What wrist.Wrist has of a device, which has none if nothing is inert."""
+
+    inertia: float = 0.0
+    quantum: float = 1.0
+    coulomb: float = 0.0
+    creep: float = 1.0
+    viscous: float = 0.0
+
+
+NO_WRIST = WristModel()
+
+
 @dataclass(frozen=True)
 class Model:
     """A device: what it says of itself, and its mechanism."""
@@ -252,16 +271,16 @@ class Model:
     stop_stiffness: float  # stiff, as end stops are: 8.5 N of the hand's go a tenth of a degree in
     stop_damping: float
     tip_mass_kg: float = 0.0
-    wrist: tuple[float, float, float, float, float] = (0.0, 1.0, 0.0, 1.0, 0.0)  # wrist.INERTIA .. VISCOUS; 0: none
+    wrist: WristModel = NO_WRIST
 
     def mechanism(self, compensated: bool) -> Mechanism:
         low, high = np.array([*self.stops, self.difference], dtype=np.float64).T.copy()
-        numbers = (self.quantum, self.tip_mass_kg, self.coulomb, self.creep, self.viscous, self.stop_stiffness,
-                   self.stop_damping, self.spec.force_limit_N, float(compensated))  # fmt: skip
-        arrays = low, high, np.array(self.motor), np.array(numbers)
-        for array in arrays:
-            array.setflags(write=False)
-        return Mechanism(self.kind, *arrays)
+        return Mechanism(
+            kind=self.kind, quantum=self.quantum, tip_mass=self.tip_mass_kg, coulomb=self.coulomb, creep=self.creep,
+            viscous=self.viscous, stop_stiffness=self.stop_stiffness, stop_damping=self.stop_damping,
+            force_limit=self.spec.force_limit_N, compensated=compensated, low=low, high=high,
+            motor=np.array(self.motor),
+        ).frozen()  # fmt: skip
 
 
 def _premium() -> Model:
@@ -306,7 +325,7 @@ def _six_freedoms() -> Model:
         model.spec, name="simulated:phantom-premium-1.5-6dof (approximate)", senses=6, actuates=6, torque_limit_Nm=0.17,
         continuous_torque_Nm=0.048, spin_limit_rad_s=WRIST_SPEED_RAD_S,
     )  # fmt: skip
-    return replace(model, spec=spec, wrist=(1e-4, 0.0023 * DEGREE, 1e-3, 0.05, 1e-4))
+    return replace(model, spec=spec, wrist=WristModel(1e-4, 0.0023 * DEGREE, 1e-3, 0.05, 1e-4))
 
 
 MODELS = {

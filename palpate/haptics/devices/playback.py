@@ -16,25 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    DT_S,
-    LOST,
-    NOTHING_NEW,
-    NOW_S,
-    OK,
-    POSITION,
-    QUATERNION,
-    SAMPLED_S,
-    SPIN,
-    VELOCITY,
-    InTick,
-    Port,
-    copy_reading,
-    empty_port,
-)
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, InTick, Port, copy_reading, empty_port
 from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
-from palpate.jit import Block, block_loader, kernel
+from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.quaternions import quaternion_exp, quaternion_product, rotation_between
@@ -44,9 +28,6 @@ from palpate.whole_files import written_whole
 POSE = ("x", "y", "z")
 TURN = ("qw", "qx", "qy", "qz")
 COLUMNS = ("time_s", *POSE, *TURN, "buttons")
-
-TIME_S, SPEED = range(2)  # rows of Player.clock: of the recording [s]; how much of it passes in a second
-OPEN, LOOP = range(2)  # rows of Player.flag
 
 
 # ---- recordings
@@ -149,9 +130,11 @@ class Tape(NamedTuple):
     buttons: Ints1  # (n,)
 
 
-class Player(NamedTuple):
-    clock: Floats1  # TIME_S, SPEED
-    flag: Ints1  # OPEN, LOOP
+class Player(Struct):
+    time_s: float  # of the recording
+    speed: float  # how much of it passes in a second
+    loop: int
+    is_open: int
 
 
 load = block_loader((Port, False), (Player, False), (Tape, True))
@@ -192,34 +175,27 @@ def pose_at(tape, t, speed):
 def sample(address):
     """The pose at the player's time; NOTHING_NEW without a recording."""
     port, player, tape = load(address)
-    if player.flag[OPEN] == 0:
+    if not player.is_open:
         return LOST
     if tape.time.shape[0] == 0:
         return NOTHING_NEW
-    x, v, q, w, buttons = pose_at(tape, player.clock[TIME_S], player.clock[SPEED])
-    for i in range(3):
-        port.reading[POSITION.start + i] = x[i]
-        port.reading[VELOCITY.start + i] = v[i]
-        port.reading[SPIN.start + i] = w[i]
-    for i in range(4):
-        port.reading[QUATERNION.start + i] = q[i]
-    port.number[SAMPLED_S] = port.number[NOW_S]
-    port.integer[BUTTONS] = buttons
+    port.position, port.velocity, port.quaternion, port.spin, port.buttons = pose_at(tape, player.time_s, player.speed)
+    port.sampled_s = port.now_s
     return OK
 
 
 @routine
 def send(address):
-    """Play on for DT_S; the recorded hand feels no force."""
+    """Play on for `dt`; the recorded hand feels no force."""
     port, player, tape = load(address)
-    if player.flag[OPEN] == 0:
+    if not player.is_open:
         return LOST
-    if port.number[DT_S] > 0.0:
-        t = player.clock[TIME_S] + player.clock[SPEED] * port.number[DT_S]
+    if port.dt > 0.0:
+        t = player.time_s + player.speed * port.dt
         last = tape.time.shape[0] - 1
-        if player.flag[LOOP] != 0 and last > 0 and t >= tape.time[last]:
+        if player.loop and last > 0 and t >= tape.time[last]:
             t %= tape.time[last]
-        player.clock[TIME_S] = t
+        player.time_s = t
     return OK
 
 
@@ -238,7 +214,7 @@ class Playback(OpenClose):
         self.spec = DeviceSpec("playback", force_limit_N=60.0, force_rise_N_s=2000.0, senses=6, actuates=0)
         time = self.recording.time_s - self.recording.time_s[:1].sum()  # of the first row, if there is one
         time.setflags(write=False)
-        self._player = Player(np.array([0.0, 1.0]), np.array([0, int(loop)], dtype=np.int64))
+        self._player = Player(speed=1.0, loop=loop)
         self.speed = speed
         tape = Tape(time, self.recording.position_m, self.recording.quaternion, self.recording.buttons)
         port = empty_port()
@@ -248,37 +224,37 @@ class Playback(OpenClose):
     @property
     def time_s(self) -> float:
         """How far it has played, from the first row."""
-        return float(self._player.clock[TIME_S])
+        return self._player.time_s
 
     @property
     def speed(self) -> float:
         """Seconds of the recording per second; 0 pauses."""
-        return float(self._player.clock[SPEED])
+        return self._player.speed
 
     @speed.setter
     def speed(self, speed: float) -> None:
         if not 0.0 <= speed < np.inf:
             raise ValueError(f"the speed of a playback is zero or more, got {speed}")
-        self._player.clock[SPEED] = speed
+        self._player.speed = speed
 
     def seek(self, time_s: float) -> None:
         """Go to a time from the first row [s]; beyond the end is at the end."""
         if not 0.0 <= time_s < np.inf:
             raise ValueError(f"a recording begins at 0 s, cannot go to {time_s} s")
-        self._player.clock[TIME_S] = min(time_s, self.duration_s)
+        self._player.time_s = min(time_s, self.duration_s)
 
     def open(self) -> None:
         super().open()
-        self._player.flag[OPEN] = 1
+        self._player.is_open = 1
 
     def close(self) -> None:
         super().close()
-        self._player.flag[OPEN] = 0
+        self._player.is_open = 0
 
     def read(self, out: DeviceReading) -> None:
         self.require_open()
         port = self.in_tick.port
-        port.number[NOW_S] = self.time_s
+        port.now_s = self.time_s
         if sample(self.in_tick.block.address) != OK:
             out.buttons, out.sampled_at_s = 0, np.nan
             return
@@ -293,5 +269,5 @@ class Playback(OpenClose):
         self.require_open()
         if not 0.0 < dt_s < np.inf:
             raise ValueError(f"time passes by a positive number of seconds, got {dt_s}")
-        self.in_tick.port.number[DT_S] = dt_s
+        self.in_tick.port.dt = dt_s
         send(self.in_tick.block.address)

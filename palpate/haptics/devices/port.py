@@ -10,32 +10,33 @@ Everything is in the device's frame: x away from the person, y to their left, z 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from palpate.haptics.devices.protocol import DeviceReading
-from palpate.jit import Block, block_loader
+from palpate.haptics.devices.protocol import FORCE, TORQUE, DeviceReading
+from palpate.jit import Block, Quaternion, Struct, Vector, block_loader
 from palpate.jit.routines import Routine
-from palpate.model.model import Floats1, Ints1
 
-# parts of Port.reading
-POSITION, VELOCITY, QUATERNION, SPIN = slice(0, 3), slice(3, 6), slice(6, 10), slice(10, 13)
-# rows of Port.number: the tick's clock and period (given), when the reading was sensed, on the same clock (filled)
-NOW_S, DT_S, SAMPLED_S = range(3)
-# row of Port.integer: one bit each, bit 0 holds
-BUTTONS = 0
 # what a routine returns
 OK, NOTHING_NEW, SATURATED, LOST = 0, 1, 2, -1
 
 
-class Port(NamedTuple):
-    """One exchange with a device; the device writes reading, SAMPLED_S and BUTTONS, the tick the rest."""
+class Port(Struct):
+    """One exchange with a device."""
 
-    reading: Floats1  # (13,) POSITION, VELOCITY, QUATERNION (w, x, y, z), SPIN
-    command: Floats1  # (6,) TORQUE and FORCE on the hand, a wrench as in protocol.py
-    number: Floats1  # NOW_S, DT_S, SAMPLED_S
-    integer: Ints1  # BUTTONS
+    # from the tick
+    now_s: float  # its clock
+    dt: float  # its period [s]
+    torque: Vector  # on the hand, as in protocol.py
+    force: Vector
+    # the reading, from the device
+    position: Vector
+    velocity: Vector
+    quaternion: Quaternion
+    spin: Vector
+    buttons: int  # one bit each, bit 0 holds
+    sampled_s: float  # when it was sensed, on the tick's clock
 
 
 load_port = block_loader((Port, False))
@@ -43,16 +44,19 @@ load_port = block_loader((Port, False))
 
 def empty_port(dt_s: float = 1e-3) -> Port:
     """At rest in the middle, unturned, nothing sensed yet."""
-    port = Port(np.zeros(13), np.zeros(6), np.array([0.0, dt_s, np.nan]), np.zeros(1, dtype=np.int64))
-    port.reading[QUATERNION.start] = 1.0
-    return port
+    return Port(dt=dt_s, quaternion=(1.0, 0.0, 0.0, 0.0), sampled_s=np.nan)
 
 
 def copy_reading(port: Port, out: DeviceReading) -> None:
     """What a port holds, into a caller's reading."""
-    out.position_m[:], out.velocity_m_s[:] = port.reading[POSITION], port.reading[VELOCITY]
-    out.quaternion[:], out.spin_rad_s[:] = port.reading[QUATERNION], port.reading[SPIN]
-    out.buttons, out.sampled_at_s = int(port.integer[BUTTONS]), float(port.number[SAMPLED_S])
+    out.position_m[:], out.velocity_m_s[:] = port.position, port.velocity
+    out.quaternion[:], out.spin_rad_s[:] = port.quaternion, port.spin
+    out.buttons, out.sampled_at_s = port.buttons, port.sampled_s
+
+
+def put_wrench(port: Port, wrench: np.ndarray) -> None:
+    """A command (6,) as `write` takes it."""
+    port.torque, port.force = wrench[TORQUE].tolist(), wrench[FORCE].tolist()
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 # Faster than this is no hand: voluntary motion within the workspaces of desktop devices stays below 1 m/s, and at their
 # full force light tips reach it within 30 ms and 3 cm when let go.  Also the reference's protection against leaps
-# (mobile-haptic-display.md 1.4).  A wrist turns at up to 20 rad/s when it is flung.  Both chosen.
+# (mobile haptic display, 1.4).  A wrist turns at up to 20 rad/s when it is flung.  Both chosen.
 HAND_SPEED_M_S, WRIST_SPEED_RAD_S = 2.0, 30.0
 TORQUE, FORCE = slice(0, 3), slice(3, 6)  # parts of a wrench
-HEAT_S = 10.0  # the memory of motors of such devices (mobile-haptic-display.md 5.2); chosen where no maker tells
+HEAT_S = 10.0  # the memory of motors of such devices (mobile haptic display, 5.2); chosen where no maker tells
 
 
 class DeviceError(RuntimeError):

@@ -20,27 +20,12 @@ M, J^T J  couple the second and the third coordinate only, so that the solution 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from palpate.haptics.devices import phantom
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    DT_S,
-    LOST,
-    NOW_S,
-    OK,
-    POSITION,
-    SAMPLED_S,
-    SATURATED,
-    VELOCITY,
-    InTick,
-    Port,
-    copy_reading,
-    empty_port,
-)
-from palpate.haptics.devices.protocol import FORCE, DeviceReading, OpenClose
+from palpate.haptics.devices.port import LOST, OK, SATURATED, InTick, Port, copy_reading, empty_port, put_wrench
+from palpate.haptics.devices.protocol import DeviceReading, OpenClose
 from palpate.haptics.devices.wrist import (
     Wrist,
     begin_wrist,
@@ -50,84 +35,59 @@ from palpate.haptics.devices.wrist import (
     sense_wrist,
     turn_step,
 )
-from palpate.haptics.hand import (
-    DAMPING,
-    GRIP_DAMPING,
-    GRIP_STIFFNESS,
-    MASS,
-    PUSH,
-    STIFFNESS,
-    Hand,
-    HandArrays,
-    grips_at,
-    intent_at,
-    presses_at,
-)
+from palpate.haptics.hand import Hand, HandArrays, grips_at, intent_at, presses_at
 from palpate.haptics.safety import limit_norm
-from palpate.jit import Block, block_loader, kernel
+from palpate.jit import Block, Struct, Vector, block_loader, kernel
 from palpate.jit.routines import routine
-from palpate.model.model import Floats1, Ints1
-from palpate.spatial.vectors import add, add_scaled, part3, rotate, rotate_back, scale, sub
+from palpate.spatial.vectors import add, add_scaled, rotate, rotate_back, scale, sub
 
 SUB_STEP_S = 1e-4  # 10 kHz: a grip of 8 kN/m on the 32 g of the arm's tip turns by 0.05 rad in one
 VELOCITY_CUTOFF_HZ = 100.0  # of the low-pass on differences of encoder readings, as in the drivers of such devices
-CLOSED, OPEN = 0, 1  # values of Motion.status
-
-TIME_S, SEEN_S = range(2)  # rows of Motion.clock: since `open`, and when the encoders were last read
+ZERO = (0.0, 0.0, 0.0)
 
 
-class Motion(NamedTuple):
+class Motion(Struct):
     """Where everything is; written by `begin`, `sample` (seen) and `send` (the rest)."""
 
-    q: Floats1  # (3,) coordinates
-    rate: Floats1  # (3,)
-    motor: Floats1  # (3,) held torques
-    tip: Floats1  # (3,) true, device frame [m]
-    tip_velocity: Floats1  # (3,)
-    hand: Floats1  # (3,) [m]
-    hand_velocity: Floats1  # (3,)
-    grip: Floats1  # (3,) F_s, of the tip on the hand [N]
-    seen: Floats1  # (3,) what the encoders last said [m]
-    seen_velocity: Floats1  # (3,) its filtered difference
-    clock: Floats1  # TIME_S, SEEN_S
-    status: Ints1  # (1,) CLOSED or OPEN
+    is_open: int
+    time_s: float  # since `open`
+    q: Vector  # coordinates
+    rate: Vector
+    motor: Vector  # held torques
+    tip: Vector  # true, device frame [m]
+    tip_velocity: Vector
+    hand: Vector  # [m]
+    hand_velocity: Vector
+    grip: Vector  # F_s, of the tip on the hand [N]
+    seen: Vector  # what the encoders last said [m]
+    seen_velocity: Vector  # its filtered difference
+    seen_s: float  # when they were last read
 
 
 load = block_loader((Port, False), (Motion, False), (phantom.Mechanism, True), (HandArrays, True), (Wrist, False))
 
 
 @kernel
-def get(x):
-    """A row of three as a tuple."""
-    return (x[0], x[1], x[2])
-
-
-@kernel
-def put(x, value):
-    x[0], x[1], x[2] = value
-
-
-@kernel
 def sub_step(motion, mechanism, hand, t, h):
     """Device and hand from t to t + h, as in the header."""
-    q, rate, x_h, v_h = get(motion.q), get(motion.rate), get(motion.hand), get(motion.hand_velocity)
-    H, p, c = 0.5 * h, hand.number, mechanism.number
+    q, rate, x_h, v_h = motion.q, motion.rate, motion.hand, motion.hand_velocity
+    H = 0.5 * h
     holds = 1.0 if grips_at(hand, t) else 0.0
-    k_g = holds * p[GRIP_STIFFNESS]
-    g = holds * p[GRIP_DAMPING] + H * k_g
+    k_g = holds * hand.grip_stiffness
+    g = holds * hand.grip_damping + H * k_g
     x, J = phantom.tip_and_jacobian(mechanism.kind, q)
     M, bias = phantom.inertia_and_bias(mechanism, q, rate)
 
     # the hand's line, solved for w
     x_d, v_d = intent_at(hand, t + H)
-    f = add_scaled(scale(p[MASS] / H, v_h), p[STIFFNESS], sub(x_d, x_h))
-    f = add(add_scaled(f, p[DAMPING], v_d), (p[PUSH.start], p[PUSH.start + 1], p[PUSH.start + 2]))
-    a = p[MASS] / H + p[DAMPING] + H * p[STIFFNESS]
+    f = add_scaled(scale(hand.mass / H, v_h), hand.stiffness, sub(x_d, x_h))
+    f = add(add_scaled(f, hand.damping, v_d), hand.push)
+    a = hand.mass / H + hand.damping + H * hand.stiffness
     pull = scale(k_g, sub(x, x_h))
     # the device's: (A) u = r, where F_s = (a pull - g f)/(a + g) + s J u
     s = a * g / (a + g)
     r = rotate_back(J, scale(1.0 / (a + g), add_scaled(scale(-a, pull), g, f)))
-    r = add(sub(r, bias), get(motion.motor))
+    r = add(sub(r, bias), motion.motor)
     b1, D1 = phantom.resistance(mechanism, 0, q[0], rate[0], H)
     b2, D2 = phantom.resistance(mechanism, 1, q[1], rate[1], H)
     b3, D3 = phantom.resistance(mechanism, 2, q[2], rate[2], H)
@@ -140,45 +100,46 @@ def sub_step(motion, mechanism, hand, t, h):
     A23 = M[3] / H + s * (J[1] * J[2] + J[4] * J[5] + J[7] * J[8])
     over = phantom.excess(mechanism, 3, q[1] - q[2])
     if over != 0.0:
-        push, D = c[phantom.STOP_STIFFNESS] * over, c[phantom.STOP_DAMPING] + H * c[phantom.STOP_STIFFNESS]
+        push = mechanism.stop_stiffness * over
+        D = mechanism.stop_damping + H * mechanism.stop_stiffness
         r2, r3, A2, A3, A23 = r2 - push, r3 + push, A2 + D, A3 + D, A23 - D
     det = A2 * A3 - A23 * A23
     u = (r1 / A1, (A3 * r2 - A23 * r3) / det, (A2 * r3 - A23 * r2) / det)
     w = scale(1.0 / (a + g), add(add(f, pull), scale(g, rotate(J, u))))
 
-    put(motion.q, add_scaled(q, h, u))
-    put(motion.rate, sub(scale(2.0, u), rate))
-    put(motion.hand, add_scaled(x_h, h, w))
-    put(motion.hand_velocity, sub(scale(2.0, w), v_h))
+    motion.q = add_scaled(q, h, u)
+    motion.rate = sub(scale(2.0, u), rate)
+    motion.hand = add_scaled(x_h, h, w)
+    motion.hand_velocity = sub(scale(2.0, w), v_h)
 
 
 @kernel
 def look(motion, mechanism, hand):
     """Tip and grip from the coordinates."""
-    x, J = phantom.tip_and_jacobian(mechanism.kind, get(motion.q))
-    v = rotate(J, get(motion.rate))
-    put(motion.tip, x)
-    put(motion.tip_velocity, v)
-    holds = 1.0 if grips_at(hand, motion.clock[TIME_S]) else 0.0
-    stretch, stretching = sub(x, get(motion.hand)), sub(v, get(motion.hand_velocity))
-    force = add_scaled(scale(hand.number[GRIP_STIFFNESS], stretch), hand.number[GRIP_DAMPING], stretching)
-    put(motion.grip, scale(holds, force))
+    x, J = phantom.tip_and_jacobian(mechanism.kind, motion.q)
+    v = rotate(J, motion.rate)
+    motion.tip = x
+    motion.tip_velocity = v
+    holds = 1.0 if grips_at(hand, motion.time_s) else 0.0
+    stretch, stretching = sub(x, motion.hand), sub(v, motion.hand_velocity)
+    force = add_scaled(scale(hand.grip_stiffness, stretch), hand.grip_damping, stretching)
+    motion.grip = scale(holds, force)
 
 
 @kernel
 def drive(port, motion, mechanism):
     """The motors' torques for the command, within what they can; whether it had to be reduced."""
-    force, limited = limit_norm(part3(port.command, FORCE.start), mechanism.number[phantom.FORCE_LIMIT])
-    q = phantom.encoded(mechanism, get(motion.q))
+    force, limited = limit_norm(port.force, mechanism.force_limit)
+    q = phantom.encoded(mechanism, motion.q)
     _, J = phantom.tip_and_jacobian(mechanism.kind, q)
     torque = rotate_back(J, force)
-    if mechanism.number[phantom.COMPENSATED] != 0.0:
+    if mechanism.compensated:
         torque = add(torque, phantom.inertia_and_bias(mechanism, q, (0.0, 0.0, 0.0))[1])
     share = 1.0  # one for all motors: the direction of the force is kept
     for i in range(3):
         if abs(torque[i]) > mechanism.motor[i]:
             share = min(share, mechanism.motor[i] / abs(torque[i]))
-    put(motion.motor, scale(share, torque))
+    motion.motor = scale(share, torque)
     return limited or share < 1.0
 
 
@@ -194,15 +155,12 @@ def begin(address):
         reachable = reachable and phantom.excess(mechanism, i, q[i]) == 0.0
     if not (reachable and phantom.excess(mechanism, 3, q[1] - q[2]) == 0.0):
         return LOST
-    zero = (0.0, 0.0, 0.0)
-    put(motion.q, q)
-    put(motion.hand, x)
-    for still in (motion.rate, motion.hand_velocity, motion.motor, motion.seen_velocity):
-        put(still, zero)
-    for i in range(6):
-        port.command[i] = 0.0
+    motion.q = q
+    motion.hand = x
+    motion.rate, motion.hand_velocity, motion.motor, motion.seen_velocity = ZERO, ZERO, ZERO, ZERO
+    port.torque, port.force = ZERO, ZERO
     begin_wrist(wrist, hand)
-    motion.clock[TIME_S], motion.clock[SEEN_S] = 0.0, math.nan
+    motion.time_s, motion.seen_s = 0.0, math.nan
     look(motion, mechanism, hand)
     return OK
 
@@ -211,36 +169,34 @@ def begin(address):
 def sample(address):
     """The reading: where the encoders say the tip is, how fast their differences say it moves, and the button."""
     port, motion, mechanism, hand, wrist = load(address)
-    if motion.status[0] == CLOSED:
+    if not motion.is_open:
         return LOST
-    now = motion.clock[TIME_S]
-    elapsed = now - motion.clock[SEEN_S]
-    x, _ = phantom.tip_and_jacobian(mechanism.kind, phantom.encoded(mechanism, get(motion.q)))
+    now = motion.time_s
+    elapsed = now - motion.seen_s
+    x, _ = phantom.tip_and_jacobian(mechanism.kind, phantom.encoded(mechanism, motion.q))
     share = 1.0 - math.exp(-2.0 * math.pi * VELOCITY_CUTOFF_HZ * elapsed)
     if elapsed > 0.0:  # neither the first time (NaN) nor twice at once
-        difference = scale(1.0 / elapsed, sub(x, get(motion.seen)))
-        v = get(motion.seen_velocity)
-        put(motion.seen_velocity, add_scaled(v, share, sub(difference, v)))
-    put(motion.seen, x)
-    motion.clock[SEEN_S] = now
-    for i in range(3):
-        port.reading[POSITION.start + i] = x[i]
-        port.reading[VELOCITY.start + i] = motion.seen_velocity[i]
+        difference = scale(1.0 / elapsed, sub(x, motion.seen))
+        v = motion.seen_velocity
+        motion.seen_velocity = add_scaled(v, share, sub(difference, v))
+    motion.seen = x
+    motion.seen_s = now
+    port.position, port.velocity = x, motion.seen_velocity
     sense_wrist(port, wrist, elapsed, share)
-    port.number[SAMPLED_S] = port.number[NOW_S]
-    port.integer[BUTTONS] = 1 if presses_at(hand, now) else 0
+    port.sampled_s = port.now_s
+    port.buttons = 1 if presses_at(hand, now) else 0
     return OK
 
 
 @routine
 def send(address):
-    """Take the command, hold it, and let DT_S pass."""
+    """Take the command, hold it, and let `dt` pass."""
     port, motion, mechanism, hand, wrist = load(address)
-    if motion.status[0] == CLOSED:
+    if not motion.is_open:
         return LOST
     reduced = drive(port, motion, mechanism)
     reduced = drive_wrist(port, wrist) or reduced
-    dt, start = port.number[DT_S], motion.clock[TIME_S]
+    dt, start = port.dt, motion.time_s
     if dt > 0.0:
         n = math.ceil(dt / SUB_STEP_S * (1.0 - 1e-9))  # 1 ms is ten, not eleven
         for i in range(n):
@@ -248,7 +204,7 @@ def send(address):
             sub_step(motion, mechanism, hand, t, dt / n)
             if has_wrist(wrist):
                 turn_step(wrist, hand, 1.0 if grips_at(hand, t) else 0.0, t, dt / n)
-        motion.clock[TIME_S] = start + dt
+        motion.time_s = start + dt
         look(motion, mechanism, hand)
         look_at_grip(wrist, hand, 1.0 if has_wrist(wrist) and grips_at(hand, start + dt) else 0.0)
     return SATURATED if reduced else OK
@@ -274,12 +230,9 @@ class Simulated(OpenClose):
         if model not in phantom.MODELS:
             raise ValueError(f"no simulated device is called {model!r}; there are: {', '.join(phantom.MODELS)}")
         self.spec, self.hand = phantom.MODELS[model].spec, hand or Hand()
-        self._motion = Motion._make([*np.zeros((10, 3)), np.zeros(2), np.zeros(1, dtype=np.int64)])
+        self._motion = Motion()
         port, known = empty_port(), phantom.MODELS[model]
-        numbers = np.array([*known.wrist, known.spec.torque_limit_Nm])
-        self._wrist = Wrist(
-            numbers, *(np.zeros(4 if name in ("turn", "hand", "seen") else 3) for name in Wrist._fields[1:])
-        )
+        self._wrist = Wrist(**known.wrist._asdict(), limit=known.spec.torque_limit_Nm)
         block = Block(port, self._motion, known.mechanism(compensated), self.hand.arrays(), self._wrist)
         self.in_tick = InTick(port, block, sample, send, owner=self)
         self._begin()
@@ -295,30 +248,30 @@ class Simulated(OpenClose):
         if not self.is_open:
             self._begin()
         super().open()
-        self._motion.status[0] = OPEN
+        self._motion.is_open = 1
 
     def close(self) -> None:
         super().close()
-        self._motion.status[0] = CLOSED
+        self._motion.is_open = 0
 
     def read(self, out: DeviceReading) -> None:
         self.require_open()
         port = self.in_tick.port
-        port.number[NOW_S] = self.time_s
+        port.now_s = self.time_s
         sample(self.in_tick.block.address)
         copy_reading(port, out)
 
     def write(self, wrench: np.ndarray) -> None:
         self.require_open()
         self.require_allowed(wrench)
-        self.in_tick.port.command[:] = wrench
+        put_wrench(self.in_tick.port, wrench)
 
     def advance(self, dt_s: float) -> None:
         """Let simulated time pass, with the force last written [s]."""
         self.require_open()
         if not 0.0 < dt_s < np.inf:
             raise ValueError(f"time passes by a positive number of seconds, got {dt_s}")
-        self.in_tick.port.number[DT_S] = dt_s
+        self.in_tick.port.dt = dt_s
         send(self.in_tick.block.address)
 
     # ---- the truth, which no device tells
@@ -326,49 +279,49 @@ class Simulated(OpenClose):
     @property
     def time_s(self) -> float:
         """Simulated time since `open`; the hand's intent is read at it."""
-        return float(self._motion.clock[TIME_S])
+        return self._motion.time_s
 
     @property
     def tip_m(self) -> np.ndarray:
         """(3,) where the tip really is, before the encoders; device frame."""
-        return self._motion.tip.copy()
+        return np.array(self._motion.tip)
 
     @property
     def tip_velocity_m_s(self) -> np.ndarray:
         """(3,)"""
-        return self._motion.tip_velocity.copy()
+        return np.array(self._motion.tip_velocity)
 
     @property
     def hand_m(self) -> np.ndarray:
         """(3,) where the hand is."""
-        return self._motion.hand.copy()
+        return np.array(self._motion.hand)
 
     @property
     def force_on_hand_N(self) -> np.ndarray:
         """(3,) force of the tip on the hand: what a sensor between them shows; zero once it has let go."""
-        return self._motion.grip.copy()
+        return np.array(self._motion.grip)
 
     @property
     def quaternion(self) -> np.ndarray:
         """(4,) how its wrist is really turned, (w, x, y, z)."""
-        return self._wrist.turn.copy()
+        return np.array(self._wrist.turn)
 
     @property
     def hand_quaternion(self) -> np.ndarray:
         """(4,) how the hand is turned."""
-        return self._wrist.hand.copy()
+        return np.array(self._wrist.hand)
 
     @property
     def torque_on_hand_Nm(self) -> np.ndarray:
         """(3,) torque of the device on the hand, as the sensor shows it; zero without a wrist."""
-        return self._wrist.grip.copy()
+        return np.array(self._wrist.grip)
 
     @property
     def coordinates(self) -> np.ndarray:
         """(3,) true joint angles [rad] (thesis' order and signs), or the tip [m] of a point mass."""
-        return self._motion.q.copy()
+        return np.array(self._motion.q)
 
     @property
     def motors(self) -> np.ndarray:
         """(3,) the held torques [N m] of the arm's motors, or the force [N] on a point mass."""
-        return self._motion.motor.copy()
+        return np.array(self._motion.motor)

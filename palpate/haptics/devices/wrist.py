@@ -13,14 +13,10 @@ d/dt |log R|^2 / 2 = log R . w exactly: the springs are springs for large turns 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-from palpate.haptics.devices.port import QUATERNION, SPIN
-from palpate.haptics.devices.protocol import TORQUE
-from palpate.haptics.hand import DAMPING, GRIP_DAMPING, GRIP_STIFFNESS, MASS, STIFFNESS, turn_at
+from palpate.haptics.hand import turn_at
 from palpate.haptics.safety import limit_norm
-from palpate.jit import kernel
-from palpate.model.model import Floats1
+from palpate.jit import Quaternion, Struct, Vector, kernel
 from palpate.spatial.quaternions import (
     quaternion_exp,
     quaternion_log,
@@ -28,41 +24,41 @@ from palpate.spatial.quaternions import (
     quaternion_unit,
     rotation_between,
 )
-from palpate.spatial.vectors import add, add_scaled, part3, part4, put_part, scale, sub
+from palpate.spatial.vectors import add, add_scaled, scale, sub
 
-# rows of Wrist.number: [kg m^2], 0 without a wrist; [rad]; [N m]; [rad/s]; [N m s]; [N m]
-INERTIA, QUANTUM, COULOMB, CREEP, VISCOUS, LIMIT = range(6)
 ZERO, UNTURNED = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
 
 
-class Wrist(NamedTuple):
-    """What it is, and how it is turned; device frame, quaternions (w, x, y, z)."""
+class Wrist(Struct):
+    """What it is, and how it is turned; device frame."""
 
-    number: Floats1  # INERTIA .. LIMIT
-    turn: Floats1  # (4,) true
-    spin: Floats1  # (3,) [rad/s]
-    motor: Floats1  # (3,) held torque [N m]
-    hand: Floats1  # (4,)
-    hand_spin: Floats1  # (3,)
-    grip: Floats1  # (3,) T_s, of the device on the hand [N m]
-    seen: Floats1  # (4,) what the encoders last said
-    seen_spin: Floats1  # (3,) its filtered difference
+    inertia: float  # [kg m^2], 0 without a wrist
+    quantum: float  # [rad]
+    coulomb: float  # [N m]
+    creep: float  # [rad/s]
+    viscous: float  # [N m s]
+    limit: float  # [N m]
+    turn: Quaternion  # true
+    spin: Vector  # [rad/s]
+    motor: Vector  # held torque [N m]
+    hand: Quaternion
+    hand_spin: Vector
+    grip: Vector  # T_s, of the device on the hand [N m]
+    seen: Quaternion  # what the encoders last said
+    seen_spin: Vector  # its filtered difference
 
 
 @kernel
 def has_wrist(wrist):
-    return wrist.number[INERTIA] > 0.0
+    return wrist.inertia > 0.0
 
 
 @kernel
 def begin_wrist(wrist, hand):
     """At rest, as the hand's turns begin."""
     start, _ = turn_at(hand, hand.turn_time[0])
-    put_part(wrist.turn, 0, start)
-    put_part(wrist.hand, 0, start)
-    put_part(wrist.seen, 0, start)
-    for still in (wrist.spin, wrist.motor, wrist.hand_spin, wrist.grip, wrist.seen_spin):
-        put_part(still, 0, ZERO)
+    wrist.turn, wrist.hand, wrist.seen = start, start, start
+    wrist.spin, wrist.motor, wrist.hand_spin, wrist.grip, wrist.seen_spin = ZERO, ZERO, ZERO, ZERO, ZERO
 
 
 @kernel
@@ -74,58 +70,58 @@ def turned(q, u, h):
 @kernel
 def turn_step(wrist, hand, holds, t, h):
     """Device and hand from t to t + h, as in the header; holds 0 or 1."""
-    c, p, H = wrist.number, hand.wrist, 0.5 * h
-    R, w, R_h, w_h = part4(wrist.turn, 0), part3(wrist.spin, 0), part4(wrist.hand, 0), part3(wrist.hand_spin, 0)
-    k_g = holds * p[GRIP_STIFFNESS]
-    g = holds * p[GRIP_DAMPING] + H * k_g
+    c, H = wrist, 0.5 * h
+    R, w, R_h, w_h = wrist.turn, wrist.spin, wrist.hand, wrist.hand_spin
+    k_g = holds * hand.wrist_grip_stiffness
+    g = holds * hand.wrist_grip_damping + H * k_g
     R_d, w_d = turn_at(hand, t + H)
-    f = add_scaled(scale(p[MASS] / H, w_h), p[STIFFNESS], rotation_between(R_h, R_d))
-    f = add_scaled(f, p[DAMPING], w_d)
-    a = p[MASS] / H + p[DAMPING] + H * p[STIFFNESS]
+    f = add_scaled(scale(hand.wrist_inertia / H, w_h), hand.wrist_stiffness, rotation_between(R_h, R_d))
+    f = add_scaled(f, hand.wrist_damping, w_d)
+    a = hand.wrist_inertia / H + hand.wrist_damping + H * hand.wrist_stiffness
     pull = scale(k_g, rotation_between(R_h, R))
     s = a * g / (a + g)
-    r = add(part3(wrist.motor, 0), scale(1.0 / (a + g), add_scaled(scale(-a, pull), g, f)))
-    r = add_scaled(r, c[INERTIA] / H, w)
-    A = c[INERTIA] / H + c[VISCOUS] + s
+    r = add(wrist.motor, scale(1.0 / (a + g), add_scaled(scale(-a, pull), g, f)))
+    r = add_scaled(r, c.inertia / H, w)
+    A = c.inertia / H + c.viscous + s
     u = (spun(c, r[0], A, w[0]), spun(c, r[1], A, w[1]), spun(c, r[2], A, w[2]))
     v = scale(1.0 / (a + g), add(add(f, pull), scale(g, u)))
-    put_part(wrist.turn, 0, turned(R, u, h))
-    put_part(wrist.spin, 0, sub(scale(2.0, u), w))
-    put_part(wrist.hand, 0, turned(R_h, v, h))
-    put_part(wrist.hand_spin, 0, sub(scale(2.0, v), w_h))
+    wrist.turn = turned(R, u, h)
+    wrist.spin = sub(scale(2.0, u), w)
+    wrist.hand = turned(R_h, v, h)
+    wrist.hand_spin = sub(scale(2.0, v), w_h)
 
 
 @kernel
 def spun(c, r, A, rate):
     """The mean spin about one axis, with Coulomb's friction linearised at its start, as phantom.resistance is."""
-    t = math.tanh(rate / c[CREEP])
-    slope = c[COULOMB] / c[CREEP] * (1.0 - t * t)
-    return (r + slope * rate - c[COULOMB] * t) / (A + slope)
+    t = math.tanh(rate / c.creep)
+    slope = c.coulomb / c.creep * (1.0 - t * t)
+    return (r + slope * rate - c.coulomb * t) / (A + slope)
 
 
 @kernel
 def look_at_grip(wrist, hand, holds):
     """T_s from how both are turned."""
-    stretch = rotation_between(part4(wrist.hand, 0), part4(wrist.turn, 0))
+    stretch = rotation_between(wrist.hand, wrist.turn)
     torque = add_scaled(
-        scale(hand.wrist[GRIP_STIFFNESS], stretch), hand.wrist[GRIP_DAMPING],
-        sub(part3(wrist.spin, 0), part3(wrist.hand_spin, 0)),
+        scale(hand.wrist_grip_stiffness, stretch), hand.wrist_grip_damping,
+        sub(wrist.spin, wrist.hand_spin),
     )  # fmt: skip
-    put_part(wrist.grip, 0, scale(holds, torque))
+    wrist.grip = scale(holds, torque)
 
 
 @kernel
 def drive_wrist(port, wrist):
     """The motors' torque for the command; whether it had to be reduced.  Without a wrist there is none."""
-    torque, limited = limit_norm(part3(port.command, TORQUE.start), wrist.number[LIMIT])
-    put_part(wrist.motor, 0, torque)
+    torque, limited = limit_norm(port.torque, wrist.limit)
+    wrist.motor = torque
     return limited
 
 
 @kernel
 def sense_wrist(port, wrist, elapsed, share):
     """How the encoders say it is turned, and their filtered difference over the time since; share of the new one."""
-    x, quantum = quaternion_log(part4(wrist.turn, 0)), wrist.number[QUANTUM]
+    x, quantum = quaternion_log(wrist.turn), wrist.quantum
     now = UNTURNED
     if has_wrist(wrist):
         now = quaternion_exp(
@@ -133,9 +129,9 @@ def sense_wrist(port, wrist, elapsed, share):
             quantum * math.floor(x[2] / quantum + 0.5),
         )  # fmt: skip
         if elapsed > 0.0:  # neither the first time (NaN) nor twice at once
-            difference = scale(1.0 / elapsed, rotation_between(part4(wrist.seen, 0), now))
-            spin = part3(wrist.seen_spin, 0)
-            put_part(wrist.seen_spin, 0, add_scaled(spin, share, sub(difference, spin)))
-    put_part(wrist.seen, 0, now)
-    put_part(port.reading, QUATERNION.start, now)
-    put_part(port.reading, SPIN.start, part3(wrist.seen_spin, 0))
+            difference = scale(1.0 / elapsed, rotation_between(wrist.seen, now))
+            spin = wrist.seen_spin
+            wrist.seen_spin = add_scaled(spin, share, sub(difference, spin))
+    wrist.seen = now
+    port.quaternion = now
+    port.spin = wrist.seen_spin

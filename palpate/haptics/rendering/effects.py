@@ -22,38 +22,44 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from palpate.conventions import GRAVITY
 from palpate.haptics.laws import Vector, find_effect, find_effect_law
 from palpate.haptics.safety import finite3, limit_norm
-from palpate.jit import Block, block_loader, entry, kernel
-from palpate.jit.laws import FieldLaw, call_field
-from palpate.model.model import Floats2, Ints1
-from palpate.spatial.vectors import add, add_scaled, dot, scale, sub
+from palpate.jit import Block, Struct, block_loader, entry, kernel
+from palpate.jit.laws import STATE, FieldLaw, call_field
+from palpate.model.model import Floats1, Floats2, Ints1
+from palpate.spatial.vectors import add, add_scaled, dot, get3, get4, scale, sub
 
 MAX_EFFECTS = 8
 VISCOSITY, MAGNET, VIBRATION, GUIDANCE, WORKSPACE, CONSTANT, LAW = range(7)
-# columns of EffectTable.number
-CENTRE, DIRECTION, SAME, ALONG, STIFFNESS, DAMPING, RANGE, MOST, FREQUENCY, PHASE, SETTINGS, WIDTH = (
-    0, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 18,
-)  # fmt: skip
 PROJECTIONS = {"point": (1.0, 0.0), "line": (1.0, -1.0), "plane": (0.0, 1.0)}  # s, a of P
-# rows of EffectTable.integer: how many; the last row that gave no number, -1: none so far
-COUNT, FAILED = range(2)
 PEAK = 25.0 * math.sqrt(5.0) / 16.0  # C: u (1 - u^2)^2 is 1/C at u = 1/sqrt(5), its largest
 NAN3 = (math.nan, math.nan, math.nan)
 
 
-class EffectTable(NamedTuple):
-    """Up to MAX_EFFECTS effects for kernels; written by `Effects`, FAILED by `effects_force`."""
+class EffectTable(Struct):
+    """Up to MAX_EFFECTS effects for kernels, a row each; written by `Effects`."""
 
-    kind: Ints1  # (8,)
-    number: Floats2  # (8, WIDTH) columns as named above
+    count: int
+    failed: int  # the last row that gave no number, -1: none so far           effects_force
+    kind: Ints1  # (8,) VISCOSITY ..
+    centre: Floats2  # (8, 3) c [m]
+    direction: Floats2  # (8, 3) n
+    projection: Floats2  # (8, 2) s, a of P
+    stiffness: Floats1  # (8,) K [N/m]
+    damping: Floats1  # (8,) b [N s/m]
+    range: Floats1  # (8,) [m], or R
+    most: Floats1  # (8,) F_max [N]
+    frequency: Floats1  # (8,) f [Hz]
+    phase: Floats1  # (8,) [turns]
     law: Ints1  # (8,) address of a LAW
-    integer: Ints1  # COUNT, FAILED
+    settings: Floats2  # (8, 4) that it is given
+    state: Floats2  # (8, 4) that it keeps, and                                 the law
+    state_size: Ints1  # (8,) how many of these numbers: none if it keeps nothing
 
 
 load_effects = block_loader((EffectTable, False))
@@ -63,55 +69,50 @@ load_effects = block_loader((EffectTable, False))
 
 
 @kernel
-def vector_at(table, row, column):
-    return (table.number[row, column], table.number[row, column + 1], table.number[row, column + 2])
-
-
-@kernel
 def project(table, row, e):
     """P e."""
-    n = vector_at(table, row, DIRECTION)
-    return add_scaled(scale(table.number[row, SAME], e), table.number[row, ALONG] * dot(n, e), n)
+    n = get3(table.direction, row)
+    return add_scaled(scale(table.projection[row, 0], e), table.projection[row, 1] * dot(n, e), n)
 
 
 @kernel
 def magnet(table, row, e, velocity):
-    d, reach = project(table, row, e), table.number[row, RANGE]
+    d, reach = project(table, row, e), table.range[row]
     left = 1.0 - dot(d, d) / (reach * reach)  # 1 - u^2
     if not left > 0.0:
         return (0.0, 0.0, 0.0)
-    pull = scale(-table.number[row, MOST] * PEAK * left * left / reach, d)
-    return add_scaled(pull, -table.number[row, DAMPING] * left * left, project(table, row, velocity))
+    pull = scale(-table.most[row] * PEAK * left * left / reach, d)
+    return add_scaled(pull, -table.damping[row] * left * left, project(table, row, velocity))
 
 
 @kernel
 def vibration(table, row, time_s):
-    turns = table.number[row, FREQUENCY] * time_s + table.number[row, PHASE]
-    return scale(table.number[row, MOST] * math.sin(2.0 * math.pi * turns), vector_at(table, row, DIRECTION))
+    turns = table.frequency[row] * time_s + table.phase[row]
+    return scale(table.most[row] * math.sin(2.0 * math.pi * turns), get3(table.direction, row))
 
 
 @kernel
 def guidance(table, row, e, velocity):
-    spring = scale(-table.number[row, STIFFNESS], project(table, row, e))
-    return add_scaled(spring, -table.number[row, DAMPING], project(table, row, velocity))
+    spring = scale(-table.stiffness[row], project(table, row, e))
+    return add_scaled(spring, -table.damping[row], project(table, row, velocity))
 
 
 @kernel
 def workspace_limit(table, row, e):
     r = math.sqrt(dot(e, e))
-    beyond = r - table.number[row, RANGE]
+    beyond = r - table.range[row]
     if not beyond > 0.0:
         return (0.0, 0.0, 0.0)
-    return scale(-table.number[row, STIFFNESS] * beyond / r, e)
+    return scale(-table.stiffness[row] * beyond / r, e)
 
 
 @kernel
 def effect_force(table, row, position, velocity, time_s):
     """Of one row, before its maximum."""
     kind = table.kind[row]
-    e = sub(position, vector_at(table, row, CENTRE))
+    e = sub(position, get3(table.centre, row))
     if kind == VISCOSITY:
-        return scale(-table.number[row, DAMPING], velocity)
+        return scale(-table.damping[row], velocity)
     if kind == MAGNET:
         return magnet(table, row, e, velocity)
     if kind == VIBRATION:
@@ -121,24 +122,23 @@ def effect_force(table, row, position, velocity, time_s):
     if kind == WORKSPACE:
         return workspace_limit(table, row, e)
     if kind == CONSTANT:
-        return scale(table.number[row, MOST], vector_at(table, row, DIRECTION))
-    s = table.number
-    settings = (s[row, SETTINGS], s[row, SETTINGS + 1], s[row, SETTINGS + 2], s[row, SETTINGS + 3])
-    return call_field(table.law[row], position, velocity, time_s, settings)
+        return scale(table.most[row], get3(table.direction, row))
+    state = table.state[row, : table.state_size[row]]
+    return call_field(table.law[row], position, velocity, time_s, get4(table.settings, row), state)
 
 
 @kernel
 def effects_force(table, position, velocity, time_s):
-    """Force on the hand [N], all effects together; NaN if a reading is, or an effect (then FAILED says which)."""
+    """Force on the hand [N], all effects together; NaN if a reading is, or an effect (then table.failed says which)."""
     if not (finite3(position) and finite3(velocity)):
         return NAN3
     total = (0.0, 0.0, 0.0)
-    for row in range(table.integer[COUNT]):
+    for row in range(table.count):
         force = effect_force(table, row, position, velocity, time_s)
         if not finite3(force):
-            table.integer[FAILED] = row
+            table.failed = row
             return NAN3
-        force, _ = limit_norm(force, table.number[row, MOST])
+        force, _ = limit_norm(force, table.most[row])
         total = add(total, force)
     return total
 
@@ -183,8 +183,8 @@ class Effect:
             if each.name in NOT_NEGATIVE and not (np.isfinite(value) and value >= 0.0):
                 raise ValueError(f"{name} must be finite and not negative, got {value}")
 
-    def row(self) -> dict[int, Any]:
-        """Column -> number, or the three from there on."""
+    def row(self) -> dict[str, Any]:
+        """What EffectTable has of it, by name; what is missing is zero."""
         raise NotImplementedError
 
 
@@ -196,8 +196,8 @@ class Viscosity(Effect):
     max_N: float = np.inf
     KIND: ClassVar[int] = VISCOSITY
 
-    def row(self) -> dict[int, Any]:
-        return {DAMPING: self.damping_Ns_m, MOST: self.max_N}
+    def row(self) -> dict[str, Any]:
+        return {"damping": self.damping_Ns_m, "most": self.max_N}
 
 
 @dataclass(frozen=True)
@@ -219,9 +219,9 @@ class Magnet(Effect):
         if not (np.isfinite(self.max_N) and np.isfinite(self.range_m)):
             raise ValueError("Magnet: max_N and range_m must be finite")
 
-    def row(self) -> dict[int, Any]:
-        return {CENTRE: self.at, DIRECTION: _unit("direction", self.direction), SAME: PROJECTIONS[self.to],
-                RANGE: self.range_m, MOST: self.max_N, DAMPING: self.damping_Ns_m}  # fmt: skip
+    def row(self) -> dict[str, Any]:
+        return {"centre": self.at, "direction": _unit("direction", self.direction), "projection": PROJECTIONS[self.to],
+                "range": self.range_m, "most": self.max_N, "damping": self.damping_Ns_m}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -234,9 +234,9 @@ class Vibration(Effect):
     phase_turns: float = 0.0
     KIND: ClassVar[int] = VIBRATION
 
-    def row(self) -> dict[int, Any]:
-        return {DIRECTION: _unit("direction", self.direction), MOST: self.amplitude_N,
-                FREQUENCY: self.frequency_hz, PHASE: self.phase_turns}  # fmt: skip
+    def row(self) -> dict[str, Any]:
+        return {"direction": _unit("direction", self.direction), "most": self.amplitude_N,
+                "frequency": self.frequency_hz, "phase": self.phase_turns}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -249,9 +249,9 @@ class _Guidance(Effect):
     KIND: ClassVar[int] = GUIDANCE
     TO: ClassVar[str]
 
-    def row(self) -> dict[int, Any]:
-        return {CENTRE: self.at, DIRECTION: _unit("direction", self.direction), SAME: PROJECTIONS[self.TO],
-                STIFFNESS: self.stiffness_N_m, DAMPING: self.damping_Ns_m, MOST: self.max_N}  # fmt: skip
+    def row(self) -> dict[str, Any]:
+        return {"centre": self.at, "direction": _unit("direction", self.direction), "projection": PROJECTIONS[self.TO],
+                "stiffness": self.stiffness_N_m, "damping": self.damping_Ns_m, "most": self.max_N}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -278,8 +278,8 @@ class WorkspaceLimit(Effect):
     max_N: float = 1.5
     KIND: ClassVar[int] = WORKSPACE
 
-    def row(self) -> dict[int, Any]:
-        return {CENTRE: self.at, RANGE: self.radius_m, STIFFNESS: self.stiffness_N_m, MOST: self.max_N}
+    def row(self) -> dict[str, Any]:
+        return {"centre": self.at, "range": self.radius_m, "stiffness": self.stiffness_N_m, "most": self.max_N}
 
 
 @dataclass(frozen=True)
@@ -294,9 +294,9 @@ class ConstantForce(Effect):
         """Of a mass in the hand."""
         return cls((mass_kg * GRAVITY[0], mass_kg * GRAVITY[1], mass_kg * GRAVITY[2]))
 
-    def row(self) -> dict[int, Any]:
+    def row(self) -> dict[str, Any]:
         most = float(np.linalg.norm(self.force_N))
-        return {DIRECTION: _unit("force_N", self.force_N) if most else (0.0, 0.0, 0.0), MOST: most}
+        return {"direction": _unit("force_N", self.force_N) if most else (0.0, 0.0, 0.0), "most": most}
 
 
 @dataclass(frozen=True)
@@ -314,8 +314,8 @@ class Own(Effect):
         if len(self.settings) > 4 or not np.isfinite(self.settings).all():
             raise ValueError(f"Own: settings must be up to four finite numbers, got {self.settings}")
 
-    def row(self) -> dict[int, Any]:
-        return {SETTINGS: self.settings, MOST: self.max_N}
+    def row(self) -> dict[str, Any]:
+        return {"settings": (*self.settings, 0.0, 0.0, 0.0, 0.0)[:4], "most": self.max_N}
 
 
 def make_effect(name: str, **settings: Any) -> Effect:
@@ -333,17 +333,23 @@ class Effects:
             raise ValueError(f"{len(effects)} effects are too many; at most {MAX_EFFECTS} act at once")
         self.effects = tuple(effects)
         self.names = tuple(find_effect_law(e.law).name if isinstance(e, Own) else type(e).__name__ for e in effects)
-        kind, law = np.zeros((2, MAX_EFFECTS), dtype=np.int64)
-        integer = np.array([len(effects), -1], dtype=np.int64)
-        self.table = EffectTable(kind, np.zeros((MAX_EFFECTS, WIDTH)), law, integer)
+        kind, laws, state_size = np.zeros((3, MAX_EFFECTS), dtype=np.int64)
+        stiffness, damping, reach, most, frequency, phase = np.zeros((6, MAX_EFFECTS))
+        self.table = EffectTable(
+            count=len(effects), failed=-1, kind=kind, centre=np.zeros((MAX_EFFECTS, 3)),
+            direction=np.zeros((MAX_EFFECTS, 3)), projection=np.zeros((MAX_EFFECTS, 2)), stiffness=stiffness,
+            damping=damping, range=reach, most=most, frequency=frequency, phase=phase, law=laws,
+            settings=np.zeros((MAX_EFFECTS, 4)), state=np.zeros((MAX_EFFECTS, STATE)), state_size=state_size,
+        )  # fmt: skip
         for i, effect in enumerate(effects):
             if isinstance(effect, Vibration) and not 2.0 * effect.frequency_hz < rate_hz:
                 raise ValueError(f"Vibration: {effect.frequency_hz:g} Hz must be below half the rate of {rate_hz:g} Hz")
             self.table.kind[i] = effect.KIND
-            self.table.law[i] = find_effect_law(effect.law).address if isinstance(effect, Own) else 0
-            for column, value in effect.row().items():
-                numbers = np.atleast_1d(np.asarray(value, dtype=float))
-                self.table.number[i, column : column + len(numbers)] = numbers
+            if isinstance(effect, Own):
+                law = find_effect_law(effect.law)
+                self.table.law[i], self.table.state_size[i] = law.address, law.state_size
+            for name, value in effect.row().items():
+                self.table.array(name)[i] = value
         self.block = Block(self.table)
 
     def force(self, position_m: Any, velocity_m_s: Any = (0.0, 0.0, 0.0), time_s: float = 0.0) -> np.ndarray:
@@ -355,5 +361,5 @@ class Effects:
     @property
     def failed(self) -> str:
         """The name of the effect or law that last gave what is not a number; empty if none did."""
-        row = int(self.table.integer[FAILED])
+        row = self.table.failed
         return self.names[row] if row >= 0 else ""

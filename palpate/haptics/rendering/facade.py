@@ -58,12 +58,8 @@ class Rendering:
             raise ValueError(f"the skin of a proxy must be 1e-7 .. 1e-3 m, got {skin_m}")
         self.geometry = triangulated(geometry)
         self.surfaces = surfaces(model, self.geometry, default, by_body)
-        scratch = contacts(self.geometry, model.n_links, 1, link_R=link_R)
-        if link_p is not None:
-            if link_p.shape != (model.n_links, 3) or link_p.dtype != np.float64:
-                raise ValueError(f"link_p must be float64 of shape ({model.n_links}, 3), got {link_p.shape}")
-            scratch = scratch._replace(link_p=link_p)
-        scratch.margin[0] = np.inf  # every distance is an answer
+        scratch = contacts(self.geometry, model.n_links, 1, link_R=link_R, link_p=link_p)
+        scratch.margin = np.inf  # every distance is an answer
         self.contacts = scratch
         self._collision = Block(self.geometry, scratch)
         self.state = _state(len(self.geometry.kind), model.n_links, self._collision.address)

@@ -8,7 +8,7 @@ the sign is that of (x - nearest) . pseudo-normal, the mean over the face, edge 
 
 import math
 
-from palpate.collision.contacts import FOUND, load_collision
+from palpate.collision.contacts import load_collision
 from palpate.collision.gjk import triangle_weights
 from palpate.collision.rounds import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 from palpate.collision.support import shape_pose
@@ -30,7 +30,7 @@ def nearest_primitive(collision, kind, size, x):
     if kind == PLANE:
         return x[2], (0.0, 0.0, 1.0)
     _, c = load_collision(collision)
-    c.now[FOUND] = 0
+    c.n_found = 0
     if kind == SPHERE:
         sphere_sphere(collision, x, 0.0, ZERO, size[0])
     elif kind == CAPSULE:

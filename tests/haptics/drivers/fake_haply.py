@@ -8,6 +8,7 @@ import json
 import threading
 
 from aiohttp import WSMsgType, web
+from waiting import WAIT_S
 
 
 class FakeService:
@@ -26,7 +27,7 @@ class FakeService:
         started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(started)), daemon=True)
         self._thread.start()
-        assert started.wait(10.0)
+        assert started.wait(WAIT_S)
         return self
 
     def __exit__(self, *_):
@@ -36,7 +37,7 @@ class FakeService:
         """The service ends, in the middle of whatever it does."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._end.set)
-            self._thread.join(10.0)
+            self._thread.join(WAIT_S)
 
     async def _serve(self, started):
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
@@ -119,4 +120,4 @@ class FakeService:
             for socket in self._listeners:
                 await socket.send_str(text)
 
-        asyncio.run_coroutine_threadsafe(send(), self._loop).result(5.0)
+        asyncio.run_coroutine_threadsafe(send(), self._loop).result(WAIT_S)

@@ -13,23 +13,12 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 from fake_dhd import FakeDevice, FakeDHD
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate.haptics.devices import force_dimension, library
 from palpate.haptics.devices.force_dimension import LIMITS, UNKNOWN, ForceDimension
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    LOST,
-    NOTHING_NEW,
-    NOW_S,
-    OK,
-    POSITION,
-    QUATERNION,
-    SAMPLED_S,
-    SATURATED,
-    SPIN,
-    VELOCITY,
-)  # fmt: skip
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED, put_wrench  # fmt: skip
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 from palpate.jit import entry
 from palpate.jit.routines import call_routine
@@ -52,11 +41,15 @@ class Tick:
 
     def sample(self, after_s=1e-3):
         self.now_s += after_s
-        self.port.number[NOW_S] = self.now_s
+        self.port.now_s = self.now_s
         return run_entry(self.device.in_tick.sample.address, self.device.in_tick.block.address)
 
+    @property
+    def reading(self):
+        return self.port.position + self.port.velocity + self.port.quaternion + self.port.spin
+
     def send(self, force, torque=(0.0, 0.0, 0.0)):
-        self.port.command[:] = wrench(force, torque)
+        put_wrench(self.port, wrench(force, torque))
         return run_entry(self.device.in_tick.send.address, self.device.in_tick.block.address)
 
 
@@ -97,11 +90,11 @@ def test_position_velocity_and_force_are_turned_into_our_axes(opened):
     def check(position, velocity, force, buttons):
         fake.position, fake.velocity, fake.buttons = position, velocity, buttons
         assert tick.sample() == OK
-        assert tick.port.reading[POSITION] == pytest.approx(HALF_TURN @ position)
-        assert tick.port.reading[VELOCITY] == pytest.approx(HALF_TURN @ velocity)
-        assert tick.port.reading[QUATERNION] == pytest.approx([1, 0, 0, 0])
-        assert tick.port.integer[BUTTONS] == buttons
-        assert tick.port.number[SAMPLED_S] == tick.now_s
+        assert tick.port.position == pytest.approx(HALF_TURN @ position)
+        assert tick.port.velocity == pytest.approx(HALF_TURN @ velocity)
+        assert tick.port.quaternion == pytest.approx([1, 0, 0, 0])
+        assert tick.port.buttons == buttons
+        assert tick.port.sampled_s == tick.now_s
         assert tick.send(force, (1.0, 1.0, 1.0)) == OK
         assert fake.forces[-1] == pytest.approx([*(HALF_TURN @ force), 0, 0, 0, 0])  # no torque: it has no wrist
 
@@ -129,8 +122,8 @@ def test_a_wrist_turns_with_the_axes_and_takes_torque(opened):
     tick = Tick(device)
     assert tick.sample() == OK
     ours = pp.Rotation.about(HALF_TURN @ axis, angle)
-    assert tick.port.reading[QUATERNION] == pytest.approx(np.array(ours.wxyz))
-    assert tick.port.reading[SPIN] == pytest.approx([-0.1, -0.2, 0.3])
+    assert tick.port.quaternion == pytest.approx(np.array(ours.wxyz))
+    assert tick.port.spin == pytest.approx([-0.1, -0.2, 0.3])
     tick.send((0, 0, 0), (0.1, 0.05, 0.02))
     assert fake.forces[-1] == pytest.approx([0, 0, 0, -0.1, -0.05, 0.02, 0])
     assert (device.spec.senses, device.spec.actuates, device.spec.torque_limit_Nm) == (6, 6, 0.2)
@@ -241,14 +234,14 @@ def test_a_time_guard_keeps_the_old_reading_and_its_age_and_for_ever_it_is_a_los
     device, fake, _ = opened()
     tick = Tick(device)
     assert tick.sample() == OK
-    sampled, before = tick.now_s, tick.port.reading.copy()
+    sampled, before = tick.now_s, tick.reading
     fake.answer[GET] = 1
     fake.position = np.array([0.5, 0.5, 0.5])
     results = [tick.sample() for _ in range(25)]
     assert results[:19] == [NOTHING_NEW] * 19
     assert results[21:] == [LOST] * 4
-    assert tick.port.number[SAMPLED_S] == sampled
-    assert np.array_equal(tick.port.reading, before)
+    assert tick.port.sampled_s == sampled
+    assert tick.reading == before
     assert "nothing new for 20 ms" in device.reason()
     fake.answer.clear()
     assert tick.sample() == OK  # it may come back
@@ -261,7 +254,7 @@ def test_a_reading_that_is_not_a_number_is_a_loss_and_never_reaches_the_tick(bad
     tick = Tick(device)
     setattr(fake, part, np.array([0.0, bad, 0.0]))
     assert tick.sample() == LOST
-    assert np.isfinite(tick.port.reading).all()
+    assert np.isfinite(tick.reading).all()
     with pytest.raises(DeviceError, match="was lost: its reading is not a number"):
         device.read(DeviceReading())
 
@@ -306,7 +299,7 @@ def test_two_devices_at_different_rates_do_not_mix():
             if step * (2, 5)[i] // 5 != (step + 1) * (2, 5)[i] // 5:
                 fake.position = np.array([0.001 * step, 0.1 * i, 0.0])
                 assert tick.sample(after_s=(2.5e-3, 1e-3)[i]) == OK
-                assert tick.port.reading[POSITION] == pytest.approx([-0.001 * step, -0.1 * i, 0.0])
+                assert tick.port.position == pytest.approx([-0.001 * step, -0.1 * i, 0.0])
                 assert tick.send((0.0, 0.0, 1.0 + i)) == OK
                 assert fake.forces[-1][2] == 1.0 + i
     devices[0].close()
@@ -331,7 +324,7 @@ def test_closing_under_a_running_tick_calls_the_vendor_no_more(opened, eventuall
     ticking.start()
     eventually(lambda: count[0] > 20)
     device.close()
-    ticking.join(20.0)
+    ticking.join(WAIT_S)
     assert not ticking.is_alive()
     assert lib.names()[-1] == CLOSE
 
@@ -352,7 +345,7 @@ def test_closing_while_another_thread_reads_ends_its_reading_with_one_clear_line
     thread.start()
     eventually(lambda: reading[0] > 20)
     device.close()
-    thread.join(20.0)
+    thread.join(WAIT_S)
     assert ended == ["the device 'omega.3' is not open"]
     assert lib.names()[-1] == CLOSE
 
@@ -406,10 +399,10 @@ def test_a_real_shared_library_is_loaded_from_its_path_and_called_in_the_tick(co
     tick = Tick(device)
     assert tick.send((1.0, 2.0, 3.0)) == OK
     assert tick.sample() == OK
-    assert tick.port.reading[POSITION] == pytest.approx([1e-3, 2e-3, 3e-3])
-    assert tick.port.reading[VELOCITY] == pytest.approx([-1, -2, 3])
-    assert tick.port.reading[SPIN] == pytest.approx([-4, -5, 6])
-    assert tick.port.reading[QUATERNION] == pytest.approx([0.5**0.5, -(0.5**0.5), 0, 0])
-    assert tick.port.integer[BUTTONS] == 0x80000001
+    assert tick.port.position == pytest.approx([1e-3, 2e-3, 3e-3])
+    assert tick.port.velocity == pytest.approx([-1, -2, 3])
+    assert tick.port.spin == pytest.approx([-4, -5, 6])
+    assert tick.port.quaternion == pytest.approx([0.5**0.5, -(0.5**0.5), 0, 0])
+    assert tick.port.buttons == 0x80000001
     assert device.spec.name == "delta.3"
     device.close()

@@ -1,6 +1,7 @@
 """The gamepad driver against a fake of the package pygame, and against SDL's virtual joystick where it is installed."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
+from waiting import FINDS_US, WAIT_S
 
 from palpate.haptics.devices import gamepad
 from palpate.haptics.devices.gamepad import Gamepad
@@ -264,7 +266,7 @@ def test_closing_while_another_thread_reads_ends_its_reading_with_one_clear_line
     eventually(lambda: count[0] > 20)
     device.close()
     device.close()
-    thread.join(20.0)
+    thread.join(WAIT_S)
     assert ended == ["the device 'gamepad' is not open"]
 
 
@@ -275,9 +277,10 @@ def test_impossible_settings_are_refused(wrong):
 
 
 VIRTUAL = """
-import ctypes, sys, time
+import ctypes, sys
 from palpate.haptics.devices.gamepad import Gamepad, import_pygame
 from palpate.haptics.devices.protocol import DeviceReading
+from waiting import until
 
 class Driver(Gamepad):
     def _run(self, pygame):  # the virtual joystick is attached in SDL's own thread, before the driver looks
@@ -297,10 +300,12 @@ sdl.SDL_JoystickSetVirtualAxis.argtypes = ctypes.c_void_p, ctypes.c_int, ctypes.
 sdl.SDL_JoystickSetVirtualButton.argtypes = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint8
 device, reading = Driver(dead_zone=0.0, speed_m_s=0.1), DeviceReading()
 device.open()
-until = time.monotonic() + 120.0
-while not (reading.buttons & 1 and reading.velocity_m_s[0] > 0) and time.monotonic() < until:
-    time.sleep(0.01)
+
+def moves():
     device.read(reading)
+    return reading.buttons & 1 and reading.velocity_m_s[0] > 0
+
+until(moves)
 print(device.name, reading.buttons, round(reading.velocity_m_s[0], 3))
 device.close()
 """
@@ -314,6 +319,7 @@ def test_sdls_virtual_joystick_moves_the_hand():
     bundled = list(Path(spec.origin).parents[1].glob("pygame*.libs/libSDL2-2*"))
     if not bundled:
         pytest.skip("this pygame does not bring its own SDL")
-    run = subprocess.run([sys.executable, "-c", VIRTUAL, bundled[0]], capture_output=True, text=True, timeout=240)
+    run = subprocess.run([sys.executable, "-c", VIRTUAL, bundled[0]], capture_output=True, text=True,
+                         env=os.environ | FINDS_US)  # fmt: skip
     assert run.stderr == ""
     assert run.stdout.split()[-2:] == ["1", "0.05"]

@@ -16,6 +16,7 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 from fake_haply import FakeService
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate.haptics.devices import haply
@@ -339,7 +340,7 @@ def test_closing_while_another_thread_reads_ends_its_reading_with_one_clear_line
     thread.start()
     eventually(lambda: count[0] > 20)
     opened.close()
-    thread.join(20.0)
+    thread.join(WAIT_S)
     assert ended == ["the device 'haply-inverse3' is not open"]
 
 

@@ -15,25 +15,14 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 from fake_hd import FakeHD, FakeStylus
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate.haptics.devices import library, openhaptics
 from palpate.haptics.devices.openhaptics import LIMITS, UNKNOWN, OpenHaptics
-from palpate.haptics.devices.openhaptics_kernels import AT_FORCE, AT_VELOCITY, DEAD_S, MM, copy_newest, load, publish
-from palpate.haptics.devices.port import (
-    BUTTONS,
-    LOST,
-    NOTHING_NEW,
-    NOW_S,
-    OK,
-    POSITION,
-    QUATERNION,
-    SAMPLED_S,
-    SATURATED,
-    SPIN,
-    VELOCITY,
-)  # fmt: skip
-from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, wrench
+from palpate.haptics.devices.openhaptics_kernels import DEAD_S, MM, copy_newest, load, publish
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED  # fmt: skip
+from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, wrench
 from palpate.jit import DISABLED, entry, warm
 from palpate.jit.routines import call_routine
 
@@ -55,11 +44,11 @@ class Tick:
 
     def sample(self, after_s=1e-3):
         self.now_s += after_s
-        self.port.number[NOW_S] = self.now_s
+        self.port.now_s = self.now_s
         return run_routine_entry(self.way.sample.address, self.way.block.address)
 
     def send(self, *force):
-        self.port.command[FORCE] = force
+        self.port.force = force
         return run_routine_entry(self.way.send.address, self.way.block.address)
 
 
@@ -115,13 +104,13 @@ def test_poses_come_in_our_axes_and_metres(opened):
         stylus.velocity, stylus.spin, stylus.buttons = velocity / MM, spin, buttons
         lib.frames(1)
         assert tick.sample() == OK
-        reading = tick.port.reading
-        assert reading[POSITION] == pytest.approx(TURN @ position)
-        assert reading[VELOCITY] == pytest.approx(TURN @ velocity)
-        assert reading[SPIN] == pytest.approx(TURN @ spin)
+        reading = tick.port
+        assert reading.position == pytest.approx(TURN @ position)
+        assert reading.velocity == pytest.approx(TURN @ velocity)
+        assert reading.spin == pytest.approx(TURN @ spin)
         ours = TURN @ R.matrix() @ TURN.T
-        assert pp.Rotation(tuple(reading[QUATERNION])).matrix() == pytest.approx(ours, abs=1e-12)
-        assert tick.port.integer[BUTTONS] == buttons
+        assert pp.Rotation(reading.quaternion).matrix() == pytest.approx(ours, abs=1e-12)
+        assert tick.port.buttons == buttons
 
     check()
 
@@ -154,7 +143,7 @@ def test_a_reading_keeps_its_age(opened):
     lib.frames(1)
     time.sleep(0.02)
     assert tick.sample() == OK
-    assert tick.port.number[SAMPLED_S] <= tick.now_s - 0.02
+    assert tick.port.sampled_s <= tick.now_s - 0.02
 
 
 def test_silence_of_the_vendors_thread_is_a_loss_after_20_ms(opened):
@@ -213,7 +202,7 @@ def test_a_reading_that_is_not_a_number_is_a_loss_and_never_reaches_the_tick(bad
     stylus.velocity = np.array([0.0, bad, 0.0])
     lib.frames(1)
     assert tick.sample() == LOST
-    assert np.isfinite(tick.port.reading).all()
+    assert np.isfinite(tick.port.position + tick.port.velocity + tick.port.quaternion + tick.port.spin).all()
     assert "not a number" in device.reason()
 
 
@@ -330,10 +319,10 @@ def test_two_devices_share_the_scheduler_and_do_not_mix():
     for step in range(20):  # the second runs at a third of the first's rate
         lib.frames(1)
         assert ticks[0].sample() == OK
-        assert ticks[0].port.reading[1] == pytest.approx(0.1)
+        assert ticks[0].port.position[1] == pytest.approx(0.1)
         if step % 3 == 0:
             assert ticks[1].sample(after_s=3e-3) == OK
-            assert ticks[1].port.reading[1] == pytest.approx(-0.1)
+            assert ticks[1].port.position[1] == pytest.approx(-0.1)
     left.error = COMMUNICATION_ERROR
     lib.frames(2)
     assert ticks[0].sample() == LOST
@@ -359,10 +348,10 @@ def test_a_device_that_does_not_open_leaves_the_other_running(opened):
 def publish_many(address, count):
     _, x = load(address)
     for n in range(1, count + 1):
-        for i in range(AT_FORCE):
-            x.scratch[i] = 1.0 if i in (0, 5, 10, 15) else 0.0
-        for i in (12, 13, 14, AT_VELOCITY, AT_VELOCITY + 1, AT_VELOCITY + 2):
-            x.scratch[i] = float(n)
+        for i in range(16):
+            x.transform[i] = float(n) if 12 <= i < 15 else 1.0 if i % 5 == 0 else 0.0
+        for i in range(3):
+            x.vendor_velocity[i] = float(n)
         publish(x, n, float(n))
 
 
@@ -374,11 +363,12 @@ def copy_many(address, until, counts):
     while stamp < until:
         found = copy_newest(port, x)
         if not math.isnan(found):
-            stamp, r = found, port.reading
+            stamp = found
             counts[0] += 1
-            for i in range(6):
-                if abs(abs(r[i]) - MM * stamp) > 1e-9 or port.integer[BUTTONS] != int(stamp):
-                    counts[1] += 1
+            for part in (port.position, port.velocity):
+                for i in range(3):
+                    if abs(abs(part[i]) - MM * stamp) > 1e-9 or port.buttons != int(stamp):
+                        counts[1] += 1
 
 
 def test_no_reading_is_torn(opened):
@@ -392,7 +382,7 @@ def test_no_reading_is_torn(opened):
     reader = threading.Thread(target=copy_many, args=(address, count, counts))
     reader.start()
     publish_many(address, count)
-    reader.join(60.0)
+    reader.join(WAIT_S)
     assert not reader.is_alive()
     assert counts[0] > 0
     assert counts[1] == 0

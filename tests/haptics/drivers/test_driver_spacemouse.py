@@ -13,6 +13,7 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import WAIT_S
 
 import palpate as pp
 from palpate.haptics.devices import spacemouse
@@ -265,7 +266,7 @@ def test_closing_while_another_thread_reads_ends_its_reading_with_one_clear_line
     eventually(lambda: count[0] > 20)
     device.close()
     device.close()
-    thread.join(20.0)
+    thread.join(WAIT_S)
     assert ended == ["the device 'spacemouse' is not open"]
 
 

@@ -1,160 +1,141 @@
-// What can be plotted: a few lines by name, or the joints that move most.
+// A plot as the hello lists it: its lines, or of many those that move most, and dashed where they are wanted.
 
 import type uPlot from "uplot";
+import { numbers } from "../decode";
+import { row } from "../devices";
 import { cssColor, el } from "../dom";
 import type { Frame } from "../frame.gen";
 import { History } from "../history";
 import { mostMoving } from "../moving";
-import type { Axis } from "../protocol";
-import { plain } from "../words";
+import type { DescribedField, PlotOf, Series } from "../protocol";
+import { quantity } from "../words";
+import { Latest, microseconds } from "./lateness";
 import { Plot, type Data, type Drawn, type Gestures } from "./plot";
 import { SPANS_S, type TimeWindow } from "./window";
 
 const KEPT_S = Math.max(...SPANS_S);
 const LEAP_S = 10; // a longer step of time is a seek
-const CHOOSE_MS = 1000; // how often it is asked which joints move most
+const CHOOSE_MS = 1000; // how often it is asked which lines move most
 const MOST_LINES = 8; // more cannot be told apart; colours --line-1 .. in the style sheet
 const LONG_NAME = 8; // letters
-const DEGREES = 180 / Math.PI;
+const DEGREES = 180 / Math.PI; // angles are shown in degrees
+const WORTH: Record<string, number> = { rad: 10, m: 0.02 }; // as much of a unit, as shown, as is worth a look
 
-/** One card. */
-export interface Card {
-  plot: Plot;
-  take(frame: Frame): void;
-  /** Called before each drawing: puts the newest values into words. */
-  say(): void;
-}
-
-/** What a card of named lines shows. */
-export interface Quantity {
-  title: string;
+/** One line: its number in a frame, where that is wanted, and both in words. */
+export interface Line {
+  label: string;
   unit: string;
-  names: string[]; // of its lines; one line needs no name
-  read(frame: Frame): number[];
+  wanted: ((frame: Frame) => number) | null;
+  read(frame: Frame): number;
   words(value: number): string;
-  least: number; // that the plot is high
-  logarithmic?: boolean;
 }
 
-export class Lines implements Card, Drawn {
+/** What a series of a plot reads from frames with these fields. */
+export function line(series: Series, plot: PlotOf, fields: DescribedField[]): Line {
+  const { label = "", longest, latest, wanted, index = 0, unit = plot.unit } = series;
+  const described = (name: string): DescribedField | undefined => fields.find((field) => field.name === name);
+  const scale = unit === "rad" ? DEGREES : 1;
+  const at = (field: string) => (frame: Frame): number => scale * (numbers(frame, field)[index] ?? 0);
+  if (latest !== undefined) {
+    const newest = new Latest();
+    return { label, unit, wanted: null, read: (frame) => Math.max(1, newest.push(Array.from(numbers(frame, latest)))), words: microseconds };
+  }
+  if (longest !== undefined) {
+    const rows = longest.flatMap((name) => {
+      const { length = 0, shape = [] } = described(name) ?? {};
+      const width = shape.at(-1) ?? 1;
+      return Array.from({ length: width > 0 ? length / width : 0 }, (_, k) => ({ name, k, width }));
+    });
+    const read = (frame: Frame): number => Math.max(0, ...rows.map(({ name, k, width }) => Math.hypot(...row(numbers(frame, name), k, width))));
+    return { label, unit, wanted: null, read, words: (x) => quantity(x, unit) };
+  }
+  const field = series.field ?? "";
+  const whole = described(field)?.kind === "i"; // a count: its unit is in the heading
+  return { label, unit, wanted: wanted ? at(wanted) : null, read: at(field), words: (x) => (whole ? String(x) : quantity(x, unit)) };
+}
+
+export class Card implements Drawn {
   readonly plot: Plot;
   readonly logarithmic: boolean;
-  private readonly history: History;
-  private readonly values: HTMLElement[];
-  private last: number[] = [];
-
-  constructor(
-    private readonly what: Quantity,
-    window: TimeWindow,
-    gestures: Gestures,
-  ) {
-    this.logarithmic = what.logarithmic ?? false;
-    const lines = Math.max(1, what.names.length);
-    this.history = new History(lines, KEPT_S, LEAP_S);
-    this.values = Array.from({ length: lines }, () => el("b", { class: "value-now" }));
-    const title = [what.title, el("small", {}, what.unit)];
-    if (lines === 1) this.plot = new Plot([...title, this.values[0]!], this, window, gestures);
-    else {
-      const entries = what.names.map((name, i) => el("li", { style: `--color: var(--line-${i + 1})` }, el("span", {}, name), this.values[i]!));
-      this.plot = new Plot(title, this, window, gestures, el("ul", { class: "legend wide" }, ...entries));
-    }
-  }
-
-  take(frame: Frame): void {
-    this.last = this.what.read(frame);
-    this.history.push(frame.time_s, this.last);
-  }
-
-  say(): void {
-    this.values.forEach((value, i) => (value.textContent = this.what.words(this.last[i] ?? 0)));
-  }
-
-  data(): Data {
-    return this.history;
-  }
-
-  series(): uPlot.Series[] {
-    if (this.values.length === 1) return [{ stroke: cssColor("--accent"), fill: cssColor("--accent-soft"), width: 2 }];
-    return this.values.map((_, i) => ({ stroke: cssColor(`--line-${i + 1}`), width: 2 }));
-  }
-
-  range(low: number, high: number): [number, number] {
-    if (this.logarithmic) return [1, Math.max(this.what.least, high)];
-    return [Math.min(0, 1.15 * low), Math.max(this.what.least, 1.15 * high)];
-  }
-}
-
-/** The joints, or those of them that move most: where they are and, dashed, where they are wanted. */
-export class Joints implements Card, Drawn {
-  readonly plot: Plot;
-  private readonly history: History; // where they are, then where they are wanted
-  private readonly scale: number[];
-  private readonly angles: boolean;
+  private readonly lines: Line[];
+  private readonly history: History; // the lines, then where they are wanted
+  private readonly bare: boolean; // one line without a name: its value is in the heading
+  private readonly least: number | null;
   private readonly legend = el("ul", { class: "legend" });
-  private readonly values: HTMLElement[] = [];
+  private values: HTMLElement[] = [];
+  private last: number[] = [];
   private shown: number[] = [];
   private due = 0;
 
   constructor(
-    private readonly axes: Axis[],
+    private readonly what: PlotOf,
+    fields: DescribedField[],
     window: TimeWindow,
     gestures: Gestures,
   ) {
-    this.scale = axes.map(({ unit }) => (unit === "rad" ? DEGREES : 1));
-    this.history = new History(2 * axes.length, KEPT_S, LEAP_S);
-    this.angles = axes.every(({ unit }) => unit === "rad");
-    const many = axes.length > MOST_LINES;
-    const note = el("small", {}, many ? `the ${MOST_LINES} of ${axes.length} that move most` : this.angles ? "°" : "° or m");
-    this.legend.classList.toggle("wide", axes.some(({ name }) => name.length > LONG_NAME));
-    this.plot = new Plot([this.angles ? "Joint angles" : "Joints", note], this, window, gestures, this.legend);
+    this.lines = what.series.map((series) => line(series, what, fields));
+    this.logarithmic = what.logarithmic ?? false;
+    this.least = what.least === undefined ? null : what.unit === "rad" ? DEGREES * what.least : what.least;
+    this.history = new History(2 * this.lines.length, KEPT_S, LEAP_S);
+    this.bare = this.lines.length === 1 && this.lines[0]!.label === "";
+    const unit = what.unit === "rad" ? "°" : what.unit;
+    const note = this.lines.length > MOST_LINES ? `the ${MOST_LINES} of ${this.lines.length} that move most` : unit;
     this.choose();
+    this.legend.classList.toggle("wide", this.lines.some(({ label, unit }) => label.length > LONG_NAME || unit !== "rad")); // angles are short
+    const more = this.bare ? [] : [this.legend];
+    this.plot = new Plot([what.title, el("small", {}, note), ...(this.bare ? this.values : [])], this, window, gestures, ...more);
+    this.plot.root.dataset["card"] = what.name;
   }
 
   take(frame: Frame): void {
-    const read = (from: ArrayLike<number>): number[] => this.axes.map(({ index }, i) => this.scale[i]! * (from[index] ?? 0));
-    this.history.push(frame.time_s, [...read(frame.q), ...read(frame.plan_q)]);
+    this.last = this.lines.map(({ read }) => read(frame));
+    this.history.push(frame.time_s, [...this.last, ...this.lines.map(({ wanted }) => wanted?.(frame) ?? 0)]);
   }
 
+  /** Called before each drawing: puts the newest values into words. */
   say(): void {
     if (performance.now() > this.due) this.choose();
-    this.shown.forEach((i, place) => {
-      const [digits, unit] = this.axes[i]!.unit === "rad" ? [1, "°"] : [3, " m"];
-      this.values[place]!.textContent = `${plain(this.history.columns[i]!.at(-1) ?? 0, digits as number)}${unit}`;
-    });
+    this.shown.forEach((i, place) => (this.values[place]!.textContent = this.lines[i]!.words(this.last[i] ?? 0)));
   }
 
   data(): Data {
     const { times, columns } = this.history;
     const nothing = times.map(() => null);
-    const wanted = this.shown.map((i) => (this.axes[i]!.held ? columns[this.axes.length + i]! : nothing));
+    const wanted = this.dashed().map((i) => (this.lines[i]!.wanted ? columns[this.lines.length + i]! : nothing));
     return { times, columns: [...wanted, ...this.shown.map((i) => columns[i]!)] };
   }
 
-  /** First where they are wanted, dashed and faint, then the joints over it. */
+  /** First where lines are wanted, dashed and faint, then the lines over it. */
   series(): uPlot.Series[] {
+    if (this.bare) return [{ stroke: cssColor("--accent"), fill: cssColor("--accent-soft"), width: 2 }];
     const color = (place: number): string => cssColor(`--line-${place + 1}`);
-    const wanted = this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 1, alpha: 0.55, dash: [3, 4] }));
-    const joint = this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 2 }));
-    return [...wanted, ...joint];
+    const wanted = this.dashed().map((_, place): uPlot.Series => ({ stroke: color(place), width: 1, alpha: 0.55, dash: [3, 4] }));
+    return [...wanted, ...this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 2 }))];
   }
 
   range(low: number, high: number): [number, number] {
-    return padded(low, high, this.angles ? 10 : 0.02);
+    const least = this.least ?? (0.05 * Math.max(Math.abs(low), Math.abs(high)) || 1);
+    if (this.logarithmic) return [1, Math.max(least, high)];
+    return this.what.zero ? [Math.min(0, 1.15 * low), Math.max(least, 1.15 * high)] : padded(low, high, least);
+  }
+
+  /** The shown lines, if any of all is wanted somewhere: as many at all times, for uPlot. */
+  private dashed(): number[] {
+    return this.lines.some(({ wanted }) => wanted) ? this.shown : [];
   }
 
   private choose(): void {
     this.due = performance.now() + CHOOSE_MS;
-    const columns = this.history.columns.slice(0, this.axes.length);
-    const unit = this.axes.map((axis) => (axis.unit === "rad" ? 10 : 0.02)); // as much as is worth a look
-    const shown = mostMoving(columns, unit, this.shown, MOST_LINES);
+    const columns = this.history.columns.slice(0, this.lines.length);
+    const shown = mostMoving(columns, this.lines.map(({ unit }) => WORTH[unit] ?? 1), this.shown, MOST_LINES);
     if (shown.length === this.shown.length && shown.every((i, place) => i === this.shown[place])) return;
     this.shown = shown;
-    this.values.splice(0, Infinity, ...shown.map(() => el("b")));
+    this.values = shown.map(() => el("b", { class: "value-now" }));
     const entries = shown.map((i, place) => {
-      const { name } = this.axes[i]!;
-      return el("li", { style: `--color: var(--line-${place + 1})`, title: name }, el("span", {}, name), this.values[place]!);
+      const { label } = this.lines[i]!;
+      return el("li", { style: `--color: var(--line-${place + 1})`, title: label }, el("span", {}, label), this.values[place]!);
     });
-    this.legend.replaceChildren(...entries);
+    if (!this.bare) this.legend.replaceChildren(...entries);
   }
 }
 

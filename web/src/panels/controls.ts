@@ -1,15 +1,17 @@
-// How to touch, what the world is like, and how it is shown. All of it can be put back. Gravity and friction are shown as
+// How to touch, what can be set of the simulation, and how it is shown. All of it can be put back. Settings are shown as
 // the servo has them: another page, or a program, may have changed them.
 
 import type { Connection } from "../connection";
+import { numbers } from "../decode";
 import { el } from "../dom";
 import { CONTACT_MODES } from "../frame.gen";
+import { wants, type Hello } from "../protocol";
 import { MODE_COLORS } from "../scene/modes";
 import { USUAL_TOUCH, type Store, type Touch } from "../state";
 import { plain } from "../words";
 import { Choice, Switch } from "./choice";
 import type { Keys } from "./keys";
-import { Slider, type Scale } from "./slider";
+import { evenly, Slider, worded, type Scale } from "./slider";
 import { THEMES, THEME_WORDS, type Theme } from "./theme";
 
 export const VIEWS = ["perspective", "front", "side", "top"] as const;
@@ -24,7 +26,6 @@ export interface Looks {
 
 const STIFFNESS: Scale = { least: 50, most: 5000, usual: 800, steps: 60, even: "ratios" };
 const DAMPING: Scale = { least: 0.1, most: 3, usual: 1, steps: 58, even: "differences" };
-const TIMES: Scale = { least: 0, most: 3, usual: 1, steps: 60, even: "differences" };
 const VIEW_WORDS: Record<ViewName, [string, string]> = {
   perspective: ["Slant", "look at a slant"], front: ["Front", "look from the front"], side: ["Side", "look from the side"], top: ["Top", "look from above"],
 };
@@ -35,8 +36,6 @@ function modeLegend(): HTMLElement {
   return el("ul", { class: "path-legend contact-modes", "aria-label": "what the colours of contacts mean", hidden: "" }, ...rows);
 }
 
-const times = (x: number): string => (x === 0 ? "none" : `${plain(x, 2)} ×`);
-
 export class Controls {
   readonly root: HTMLElement;
   private readonly stiffness = new Slider(
@@ -45,9 +44,9 @@ export class Controls {
   private readonly damping = new Slider(
     "Damping", DAMPING, (x) => `${plain(x, 2)} ×`, (x) => this.touch({ damping: x }), "of that spring, times critical: below one it swings",
   );
-  private readonly gravity = new Slider("Gravity", TIMES, times, (x) => this.connection.event("gravity", x), "times the scene's own");
-  private readonly friction = new Slider("Friction", TIMES, times, (x) => this.connection.event("friction", x), "of all contacts, times the scene's own");
-  private scene = "";
+  private readonly settings = el("section", { class: "live-only" });
+  private sliders: { field: string; slider: Slider }[] = [];
+  private known = ""; // scene and settings that are shown
 
   constructor(
     private readonly store: Store,
@@ -70,9 +69,8 @@ export class Controls {
     }, (name) => `Colours: ${THEME_WORDS[name]} (D)`);
     colours.show(theme.choice);
     const touching = el("section", { class: "live-only" }, this.stiffness.root, this.damping.root);
-    const world = el("section", { class: "live-only" }, this.gravity.root, this.friction.root);
     const seeing = el("section", {}, row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
-    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, world, seeing, ...more);
+    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, this.settings, seeing, ...more);
 
     keys.bind("View", "k", "contacts on or off", () => contacts.turn(!contacts.on));
     keys.bind("View", "l", "lights off: work by force alone; or on", () => dark.turn(!dark.on));
@@ -85,13 +83,15 @@ export class Controls {
     store.on("hello", (hello) => {
       if (!hello) return;
       this.root.classList.toggle("replay", hello.mode === "replay");
-      if (hello.scene !== this.scene) this.begin(hello.hand.stiffness_N_m);
-      this.scene = hello.scene;
+      touching.hidden = !wants(hello, "touch");
+      contacts.root.hidden = !wants(hello, "contacts");
+      const known = JSON.stringify([hello.scene, hello.settings]);
+      if (known !== this.known) this.begin(hello);
+      this.known = known;
     });
     store.on("frame", (frame) => {
       if (!frame) return;
-      this.gravity.tell(frame.gravity);
-      this.friction.tell(frame.friction);
+      for (const { field, slider } of this.sliders) slider.tell(numbers(frame, field)[0] ?? slider.value);
     });
   }
 
@@ -99,10 +99,16 @@ export class Controls {
     this.store.set("touch", { ...this.store.get("touch"), ...change });
   }
 
-  /** Another scene has its own stiffness; gravity and friction come with its frames. */
-  private begin(stiffness_N_m: number): void {
-    this.stiffness.begin(stiffness_N_m);
-    for (const slider of [this.damping, this.gravity, this.friction]) slider.begin();
+  /** Another simulation has its own stiffness and its own settings, whose values come with its frames. */
+  private begin({ hand, settings }: Hello): void {
+    this.stiffness.begin(hand.stiffness_N_m);
+    this.damping.begin();
+    this.sliders = settings.map((setting) => {
+      const { event, label, field, about = "" } = setting;
+      return { field, slider: new Slider(label, evenly(setting), (x) => worded(x, setting), (x) => this.connection.event(event, x), about) };
+    });
+    this.settings.replaceChildren(...this.sliders.map(({ slider }) => slider.root));
+    this.settings.hidden = settings.length === 0;
     this.store.set("touch", { ...USUAL_TOUCH, mode: this.store.get("touch").mode });
   }
 }

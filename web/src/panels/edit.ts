@@ -2,7 +2,7 @@
 
 import type { Connection } from "../connection";
 import { el } from "../dom";
-import type { Motion } from "../protocol";
+import { wants, type Motion } from "../protocol";
 import type { Store } from "../state";
 import { button } from "./button";
 import { compared } from "./compare";
@@ -93,11 +93,12 @@ export class Edit {
     keys.bind("Scene and plan", "v", "compare the motion with the plan", () => this.compare());
     keys.bind("Scene and plan", "u", "keep the motion as the plan", () => this.keep());
     keys.bind("Scene and plan", "g", "download the trajectory", () => this.download());
-    store.on("hello", (hello) => this.begin(hello?.mode === "live" ? hello.edit_modes ?? [] : []));
+    store.on("hello", (hello) => this.begin(hello?.mode === "live" && wants(hello, "edit") ? hello.edit_modes ?? [] : []));
     store.on("frame", (frame) => {
       if (!frame || !this.available) return;
-      if (frame.edit_stage !== this.at) this.enter(frame.edit_stage);
-      if (document.activeElement !== this.mode) this.showMode(frame.edit_mode);
+      const { edit_stage = 0, edit_mode = 0 } = frame;
+      if (edit_stage !== this.at) this.enter(edit_stage);
+      if (document.activeElement !== this.mode) this.showMode(edit_mode);
     });
   }
 

@@ -2,9 +2,9 @@
 
 import { deviceCounts, deviceLine } from "../devices";
 import { el } from "../dom";
-import { COUNTERS, LATENESS_EDGES_US, type Frame } from "../frame.gen";
-import { COUNTER_WORDS, HealthMeter } from "../health";
-import type { Device } from "../protocol";
+import { LATENESS_EDGES_US, type Frame } from "../frame.gen";
+import { counterWords, HealthMeter } from "../health";
+import { wants, type Device, type Hello } from "../protocol";
 import type { Store } from "../state";
 import { button } from "./button";
 import type { Keys } from "./keys";
@@ -18,6 +18,11 @@ export interface Doors {
   help: () => void;
 }
 
+/** The devices that have a line here. */
+function devicesOf(hello: Hello | null): Device[] {
+  return wants(hello, "devices") ? (hello?.devices ?? []) : [];
+}
+
 export class Header {
   readonly root: HTMLElement;
   private readonly title = el("h1");
@@ -27,7 +32,8 @@ export class Header {
   private readonly health: HTMLDetailsElement;
   private readonly summary = el("p", { class: "in-words" });
   private readonly bars = el("div", { class: "bars", role: "img" });
-  private readonly counts = COUNTERS.map((name) => el("tr", {}, el("td", { class: "count" }), el("td", {}, COUNTER_WORDS[name])));
+  private counts: HTMLTableRowElement[] = [];
+  private readonly counters = el("tbody");
   private readonly devices = el("ul", { class: "devices" });
   private readonly deviceCounts = el("tbody");
   private meter = new HealthMeter();
@@ -39,7 +45,7 @@ export class Header {
     doors: Doors,
   ) {
     const note = el("p", {}, "Counted since the start. What a hand could feel is never hidden.");
-    const table = el("table", {}, el("tbody", {}, ...this.counts), this.deviceCounts);
+    const table = el("table", {}, this.counters, this.deviceCounts);
     this.bars.append(...Array.from({ length: LATENESS_EDGES_US.length + 1 }, () => el("i")));
     this.health = el(
       "details",
@@ -62,9 +68,11 @@ export class Header {
       this.meter = new HealthMeter();
       this.line.textContent = hello?.mode === "compiling" ? "not running yet" : "";
       this.title.textContent = hello?.title ?? "";
-      this.scenes.hidden = hello?.mode !== "live" || (hello.scenes ?? []).length === 0;
-      this.experiments.hidden = hello?.mode !== "live";
-      const devices = hello?.devices ?? [];
+      this.scenes.hidden = hello?.mode !== "live" || !wants(hello, "scenes");
+      this.experiments.hidden = hello?.mode !== "live" || !wants(hello, "lab");
+      this.counts = (hello?.counters ?? []).map((name) => el("tr", {}, el("td", { class: "count" }), el("td", {}, counterWords(name))));
+      this.counters.replaceChildren(...this.counts);
+      const devices = devicesOf(hello);
       this.devices.replaceChildren(...devices.map(() => el("li", {}, el("i", { class: "dot" }), el("span"))));
       document.documentElement.style.setProperty("--devices", String(devices.length)); // notices make room for them
       this.deviceCounts.replaceChildren();
@@ -89,8 +97,8 @@ export class Header {
     const { text, level } = hello.mode === "replay" ? replay : this.meter.say(frame, hello.rate_hz);
     if (this.line.textContent !== text) this.line.textContent = text;
     this.health.dataset["level"] = level;
-    (hello.devices ?? []).forEach((device, k) => this.tell(device, k, frame));
-    if (this.health.open) this.detail(frame, hello.rate_hz, hello.devices ?? []);
+    devicesOf(hello).forEach((device, k) => this.tell(device, k, frame));
+    if (this.health.open) this.detail(frame, hello.rate_hz, devicesOf(hello));
   }
 
   private detail(frame: Frame, rate_hz: number, devices: Device[]): void {

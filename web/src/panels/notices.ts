@@ -3,6 +3,7 @@
 import type { Connection } from "../connection";
 import { el } from "../dom";
 import { STATES } from "../frame.gen";
+import { wants } from "../protocol";
 import { recall, remember } from "../remember";
 import type { State, Store } from "../state";
 import type { Keys } from "./keys";
@@ -77,6 +78,6 @@ export class Notices {
     this.button.textContent = button?.words ?? "";
     const finger = matchMedia("(pointer: coarse)").matches;
     this.hint.textContent = finger ? "Put a finger on anything and pull. It pulls back." : "Grab anything and pull. It pulls back.";
-    this.hint.hidden = this.knows || text !== "" || !this.store.canTouch();
+    this.hint.hidden = this.knows || text !== "" || !this.store.canTouch() || !wants(get("hello"), "touch");
   }
 }

@@ -1,6 +1,8 @@
 // A slider with its number, its unit, and a button back to what is usual. It may show what frames tell.
 
 import { el } from "../dom";
+import type { Setting } from "../protocol";
+import { plain } from "../words";
 import { button } from "./button";
 import { Wished } from "./wished";
 
@@ -24,7 +26,18 @@ export function valueAt(place: number, scale: Scale): number {
   const { least, most, usual, steps, even } = scale;
   if (place === position(usual, scale)) return usual;
   if (even === "ratios") return Number((least * (most / least) ** (place / steps)).toPrecision(2));
-  return Number((least + (most - least) * (place / steps)).toFixed(2));
+  return Number((least + (most - least) * (place / steps)).toPrecision(12)); // 0.15, not 0.15000000000000002
+}
+
+/** Even steps from `low` to `high`. */
+export function evenly({ low, high, step, value }: Pick<Setting, "low" | "high" | "step" | "value">): Scale {
+  return { least: low, most: high, usual: value, steps: Math.max(1, Math.round((high - low) / step)), even: "differences" };
+}
+
+/** A setting's value, as exact as its steps: "0.50 ×", "12 rpm"; nothing of something is "none". */
+export function worded(value: number, { step, unit }: Pick<Setting, "step" | "unit">): string {
+  if (unit === "×" && value === 0) return "none";
+  return `${plain(value, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))} ${unit}`.trim();
 }
 
 export class Slider {

@@ -2,6 +2,7 @@
 
 import { el } from "../dom";
 import type { Frame } from "../frame.gen";
+import { wants } from "../protocol";
 import type { Store } from "../state";
 
 const REACHED = 2; // task_state
@@ -17,10 +18,8 @@ export interface Trial {
 }
 
 export function trialOf(frame: Frame): Trial {
-  return {
-    number: frame.task_trial, reached: frame.task_state === REACHED, seconds: frame.task_time_s, path_m: frame.task_path_m,
-    peak_N: frame.task_peak_N, collisions: frame.task_collisions,
-  };
+  const { task_trial = 0, task_state = 0, task_time_s = 0, task_path_m = 0, task_peak_N = 0, task_collisions = 0 } = frame;
+  return { number: task_trial, reached: task_state === REACHED, seconds: task_time_s, path_m: task_path_m, peak_N: task_peak_N, collisions: task_collisions };
 }
 
 /** "trial 3: 4.2 s, 0.61 m, at most 5.3 N, 1 hit; 12 cm to go" */
@@ -28,7 +27,7 @@ export function words(frame: Frame): string {
   const { number, reached, seconds, path_m, peak_N, collisions } = trialOf(frame);
   if (frame.task_state === 0) return `trial ${number}: begins with your first touch`;
   const hits = collisions === 0 ? "no hit" : collisions === 1 ? "1 hit" : `${collisions} hits`;
-  const rest = reached ? "reached; reset (R) for the next" : `${(100 * frame.task_distance_m).toFixed(0)} cm to go`;
+  const rest = reached ? "reached; reset (R) for the next" : `${(100 * (frame.task_distance_m ?? 0)).toFixed(0)} cm to go`;
   return `trial ${number}: ${seconds.toFixed(1)} s, ${path_m.toFixed(2)} m, at most ${peak_N.toFixed(1)} N, ${hits}; ${rest}`;
 }
 
@@ -63,7 +62,7 @@ export class Task {
     this.root.append(this.title, this.now, this.table);
     store.on("hello", (hello) => {
       this.trials = [];
-      this.root.hidden = !hello?.task;
+      this.root.hidden = !wants(hello, "task");
       this.title.textContent = hello?.task?.title ?? "";
     });
     store.on("frame", (frame) => {

@@ -5,7 +5,7 @@ import type { Connection } from "../connection";
 import { el } from "../dom";
 import type { Frame } from "../frame.gen";
 import { out } from "../parked";
-import { LOOSE_KINDS, type Body, type Hello, type LooseKind, type Shape, type Vector3 } from "../protocol";
+import { LOOSE_KINDS, wants, type Body, type Hello, type LooseKind, type Shape, type Vector3 } from "../protocol";
 import type { Store } from "../state";
 import { button } from "./button";
 import type { Keys } from "./keys";
@@ -23,14 +23,14 @@ export interface Thing {
 }
 
 /** What is out and can be removed: obstacles first. */
-export function present(hello: Hello, parked: ArrayLike<number>): Thing[] {
+export function present(hello: Hello, parked?: ArrayLike<number>): Thing[] {
   const bodies = out(hello, parked).map((i) => hello.bodies[i]!);
   const named = (those: Body[], kind: Thing["kind"]): Thing[] => those.map(({ name }) => ({ name, kind }));
   return [...named(bodies.filter(({ movable }) => movable), "obstacle"), ...named(bodies.filter(({ loose }) => loose), "free body")];
 }
 
 /** How many wait to be added, of the obstacles and of each kind of free body. */
-export function waiting(hello: Hello, parked: ArrayLike<number>): Record<"obstacle" | LooseKind, number> {
+export function waiting(hello: Hello, parked?: ArrayLike<number>): Record<"obstacle" | LooseKind, number> {
   const there = new Set(out(hello, parked).map((i) => hello.bodies[i]!.name));
   const left = (names: string[]): number => names.filter((name) => !there.has(name)).length;
   const obstacles = hello.bodies.filter(({ movable }) => movable).map(({ name }) => name);
@@ -53,7 +53,7 @@ export function radiusOf(shapes: Shape[]): number {
 }
 
 /** Where the tool is, or null. */
-export function toolAt(hello: Hello, pose: ArrayLike<number>): Vector3 | null {
+export function toolAt(hello: Hello, pose: ArrayLike<number> = []): Vector3 | null {
   const tool = hello.bodies.findIndex(({ name }) => name === hello.tool);
   return tool > 0 ? [pose[POSE * tool] ?? 0, pose[POSE * tool + 1] ?? 0, pose[POSE * tool + 2] ?? 0] : null;
 }
@@ -99,7 +99,7 @@ export class Things {
     this.root = el("section", { class: "obstacle-part", hidden: true }, this.heading, this.list, adding);
     keys.bind("Scene and plan", "a", "add an obstacle", () => !this.root.hidden && this.addOnPath());
     store.on("hello", (hello) => {
-      const words = hello?.mode === "live" ? headingOf(hello) : "";
+      const words = hello?.mode === "live" && wants(hello, "things") ? headingOf(hello) : "";
       this.root.hidden = words === "";
       this.heading.textContent = words;
       this.onPath.hidden = !hello?.tool || !hello.bodies.some(({ spare }) => spare);

@@ -3,6 +3,7 @@
 import type { Connection } from "../connection";
 import { el } from "../dom";
 import { STATES } from "../frame.gen";
+import { wants } from "../protocol";
 import type { Store, Touch } from "../state";
 import { Choice } from "./choice";
 import { ICONS } from "./icons";
@@ -79,6 +80,7 @@ export class Transport {
     store.on("hello", (hello) => {
       const replay = hello?.mode === "replay";
       this.root.classList.toggle("replay", replay);
+      touch.root.hidden = !wants(hello, "touch");
       this.scrub.max = String(hello?.duration_s ?? 1);
       this.marks.show(hello?.marks ?? [], hello?.duration_s ?? 1);
       this.speed.begin();

@@ -3,6 +3,7 @@
 
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import type { ViewOf } from "../protocol";
 import { stand, type Stand } from "./framing";
 
 const FIELD_OF_VIEW = 32; // narrow, as with a portrait lens: little distortion
@@ -79,11 +80,13 @@ export class CameraRig {
     return new THREE.Vector3().setFromMatrixPosition(this.camera.matrixWorld);
   }
 
-  /** Looks at all points from this direction, with `room` times the space that they need, in a scene of this radius. */
-  look(points: THREE.Vector3[], from: THREE.Vector3, room: number, radius: number, slowly: boolean): void {
+  /** Looks at all points from this direction, with `room` times the space that they need, in a scene of this radius; or
+   *  from where it is told. */
+  look(points: THREE.Vector3[], from: THREE.Vector3, room: number, radius: number, slowly: boolean, told?: ViewOf): void {
     const free = this.clear();
     const half = (FILL * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / room / this.stage.getBoundingClientRect().height;
-    const to = stand(points, from, half * free.width, half * free.height);
+    const fitting = (): Stand => stand(points, from, half * free.width, half * free.height);
+    const to: Stand = told ? { position: new THREE.Vector3(...told.eye), target: new THREE.Vector3(...told.target) } : fitting();
     this.setScale(radius, to.position.distanceTo(to.target));
     this.turned = false;
     const now: Stand = { position: this.camera.position.clone(), target: this.controls.target.clone() };

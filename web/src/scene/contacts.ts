@@ -72,21 +72,22 @@ export class Contacts {
 
   /** As many as are told of, in a scene of radius `scale` [m]; how many that are. */
   show(frame: Frame, eye: THREE.Vector3, scale: number): number {
-    if (!this.mesh) return 0;
-    const count = Math.min(frame.contacts, this.mesh.instanceMatrix.count);
+    const { contact_point: points, contact_force: forces } = frame;
+    if (!this.mesh || !points || !forces) return 0;
+    const count = Math.min(frame.contacts ?? 0, this.mesh.instanceMatrix.count);
     const reach = this.mesh.geometry.getAttribute("reach") as THREE.InstancedBufferAttribute;
     const [at, force, turn, X] = [new THREE.Vector3(), new THREE.Vector3(), new THREE.Quaternion(), new THREE.Matrix4()];
     this.full *= FADE;
-    for (let k = 0; k < count; k++) this.full = Math.max(this.full, norm(frame.contact_force.subarray(3 * k, 3 * k + 3)));
+    for (let k = 0; k < count; k++) this.full = Math.max(this.full, norm(forces.subarray(3 * k, 3 * k + 3)));
     for (let k = 0; k < count; k++) {
-      at.fromArray(frame.contact_point, 3 * k);
-      force.fromArray(frame.contact_force, 3 * k);
+      at.fromArray(points, 3 * k);
+      force.fromArray(forces, 3 * k);
       const size = DOT * eye.distanceTo(at); // the same size on the screen, near and far
       const length = arrowLength(force.length(), this.full, LONGEST * scale);
       reach.setX(k, length > 0 ? Math.max(length / size, SHORTEST) : 0);
       turn.setFromUnitVectors(Z, length > 0 ? force.normalize() : Z);
       this.mesh.setMatrixAt(k, X.compose(at, turn, new THREE.Vector3(size, size, size)));
-      this.mesh.setColorAt(k, this.colors[frame.contact_mode[k] ?? 0] ?? this.colors[0]!);
+      this.mesh.setColorAt(k, this.colors[frame.contact_mode?.[k] ?? 0] ?? this.colors[0]!);
     }
     this.mesh.count = count;
     if (this.mesh.instanceColor) this.mesh.instanceColor.needsUpdate = true;

@@ -88,7 +88,7 @@ export class Devices {
   }
 
   show(frame: Frame, eye: THREE.Vector3): void {
-    const vector = (field: ArrayLike<number>, k: number): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
+    const vector = (field: ArrayLike<number> | undefined, k: number): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
     this.root.visible = true;
     this.markers.forEach((marker, k) => {
       const [at, hand, force] = [vector(frame.device_point, k), vector(frame.device_position, k), vector(frame.device_force, k)];

@@ -24,9 +24,9 @@ export interface Told {
 
 /** Hand k of a frame; null if it holds nothing. */
 export function told(frame: Frame, k: number): Told | null {
-  if (!frame.hand_body[k]) return null;
-  const vector = (field: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
-  const kind = KINDS[frame.hand_kind[k] ?? 0] ?? "pull";
+  if (!frame.hand_body?.[k]) return null;
+  const vector = (field?: ArrayLike<number>): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
+  const kind = KINDS[frame.hand_kind?.[k] ?? 0] ?? "pull";
   return { kind, point: vector(frame.hand_point), target: vector(frame.hand_target), force: vector(frame.hand_force) };
 }
 
@@ -134,5 +134,5 @@ export class Hands {
 
 /** The force of each hand, as a share of the limit. */
 export function shares(frame: Frame, limit: number): number[] {
-  return frame.hand_body.map((body, k) => (body && limit > 0 ? norm(row(frame.hand_force, k, 3)) / limit : 0));
+  return (frame.hand_body ?? []).map((body, k) => (body && limit > 0 ? norm(row(frame.hand_force, k, 3)) / limit : 0));
 }

@@ -2,6 +2,7 @@
 // everything that can be touched has left the picture, and nobody chose that, the camera goes after it.
 
 import * as THREE from "three";
+import type { ViewOf } from "../protocol";
 import type { Bodies } from "./bodies";
 import { SIDES, type CameraRig, type Side } from "./camera";
 import { ballAround, below, viewFrom, worthSeeing, type Sight } from "./framing";
@@ -27,8 +28,8 @@ export class Outlook {
     this.begin.push(...below(this.begin, bodies.planes.ground()));
   }
 
-  /** Looks at everything, and at `more` points, from this side: at once, or going there. */
-  look(bodies: Bodies, more: THREE.Vector3[], side: Side, slowly: boolean): void {
+  /** Looks at everything, and at `more` points, from this side or from where it is told: at once, or going there. */
+  look(bodies: Bodies, more: THREE.Vector3[], side: Side, slowly: boolean, told?: ViewOf): void {
     const now = sights(bodies);
     const points = [...worthSeeing(this.begin, now), ...more];
     if (points.length === 0) points.push(new THREE.Vector3(-0.5, -0.5, 0), new THREE.Vector3(0.5, 0.5, 1));
@@ -41,7 +42,7 @@ export class Outlook {
     this.ball.set(center, room * radius);
     this.floor = bodies.planes.ground() ?? new THREE.Box3().setFromPoints(all).min.z;
     const from = side === "perspective" ? viewFrom(all) : SIDES[side];
-    this.rig.look(all, from, slopes.length > 0 ? 1 : room, this.ball.radius, slowly);
+    this.rig.look(all, from, slopes.length > 0 ? 1 : room, this.ball.radius, slowly, told);
     this.ground.place(center, this.floor, this.ball.radius);
     this.lights.aim(center, 1.3 * this.ball.radius);
   }

@@ -24,7 +24,7 @@ export class Signs {
 
   build(hello: Hello): void {
     this.devices.build(hello.devices ?? []);
-    this.contacts.build(hello.sizes.n_contacts ?? 0);
+    this.contacts.build(hello.frame.find(({ name }) => name === "contact_point")?.shape[0] ?? 0);
   }
 
   /** The plan (a motion, or only points), and what became of it. */

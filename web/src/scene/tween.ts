@@ -3,12 +3,13 @@
 
 const LONGEST_MS = 150; // a longer gap than this is a pause, not a rhythm
 const KEPT = 8; // frames
-const JUMP_M = 5; // farther from one frame to the next is a jump, of a body that was added or put back: nothing is between
+const JUMP_M = 5; // farther from one frame to the next is a jump, of a body that was put back: nothing is between
 const POSE = 7; // position and quaternion (w, x, y, z)
 
 interface Arrival {
   at: number; // when it came [ms]
   pose: Float64Array;
+  parked: ArrayLike<number>; // by body
 }
 
 export class PoseTween {
@@ -22,12 +23,12 @@ export class PoseTween {
   }
 
   /** A new frame arrived. */
-  push(pose: Float64Array, at: number): void {
+  push(pose: Float64Array, at: number, parked: ArrayLike<number> = []): void {
     const last = this.arrivals.at(-1);
     const gap = last ? at - last.at : Infinity;
     if (gap > LONGEST_MS || gap < 0) this.arrivals = []; // the first for a while: be there at once
     else this.interval += 0.1 * (gap - this.interval);
-    this.arrivals.push({ at, pose });
+    this.arrivals.push({ at, pose, parked });
     if (this.arrivals.length > KEPT) this.arrivals.shift();
     this.settled = false;
   }
@@ -40,7 +41,10 @@ export class PoseTween {
     const after = this.arrivals.at(next)!; // -1, none is later: the newest
     const before = next > 0 ? this.arrivals[next - 1]! : after;
     const s = after === before ? 1 : (moment - before.at) / (after.at - before.at);
-    for (let i = 0; i < this.shown.length; i += POSE) blend(before.pose, after.pose, s, i, this.shown);
+    for (let i = 0; i < this.shown.length; i += POSE) {
+      const same = before.parked[i / POSE] === after.parked[i / POSE]; // else it was added, or taken away: nothing is between
+      blend(before.pose, after.pose, same ? s : 1, i, this.shown);
+    }
     this.settled = next < 0;
     return true;
   }

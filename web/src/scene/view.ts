@@ -131,8 +131,8 @@ export class SceneView {
   private lookAt(side: Side, slowly: boolean): void {
     if (!this.bodies || this.headset.on) return;
     this.resize();
-    const path = this.store.get("hello")?.path ?? [];
-    this.outlook.look(this.bodies, path.map((point) => new THREE.Vector3(...point)), side, slowly);
+    const { path = [], views = {} } = this.store.get("hello") ?? {};
+    this.outlook.look(this.bodies, path.map((point) => new THREE.Vector3(...point)), side, slowly, views[side]);
     this.signs.resize(this.stage.clientWidth, this.stage.clientHeight, this.find.scale);
     this.invalidate();
   }
@@ -141,7 +141,7 @@ export class SceneView {
   private follow(now: number): void {
     if (now < this.followDue || this.rig.turned || this.rig.gliding || !this.told || this.look.dark) return;
     this.followDue = now + FOLLOW_MS;
-    if (this.grips.some(Boolean) || this.carried.size > 0 || this.store.get("frame")?.hand_body.some(Boolean)) return;
+    if (this.grips.some(Boolean) || this.carried.size > 0 || this.store.get("frame")?.hand_body?.some(Boolean)) return;
     if (this.outlook.empty(this.bodies!)) this.fit(true);
   }
 
@@ -162,7 +162,7 @@ export class SceneView {
     if (this.bodies) this.scene.remove(this.bodies.root);
     this.bodies?.dispose();
     this.find.bodies = this.bodies = new Bodies(hello, this.screen.quality, () => this.loaded());
-    this.tween = new PoseTween(hello.sizes.n_bodies);
+    this.tween = new PoseTween(hello.bodies.length);
     this.scene.add(this.bodies.root);
     this.told = hello.mode === "compiling"; // it stands there until it runs
     this.dim();
@@ -181,21 +181,24 @@ export class SceneView {
   private loaded(): void {
     this.rememberBegin(this.store.get("hello")!);
     const frame = this.store.get("frame");
-    if (frame) {
-      this.bodies!.park(frame.parked);
-      this.bodies!.place(frame.pose);
-    }
+    if (frame) this.place(frame);
     if (this.told && !this.rig.turned) this.fit();
     this.highlight();
   }
 
+  /** Where a frame has the bodies; one that says nothing about them leaves them where they began. */
+  private place({ pose, parked }: Frame): void {
+    if (parked) this.bodies!.park(parked);
+    if (pose) this.bodies!.place(pose);
+  }
+
   private take(frame: Frame): void {
-    this.tween?.push(frame.pose, this.store.get("arrived"));
-    this.bodies?.park(frame.parked);
+    if (frame.pose) this.tween?.push(frame.pose, this.store.get("arrived"), frame.parked);
+    if (frame.parked) this.bodies?.park(frame.parked);
     if (this.bodies && !this.told) {
       this.told = true;
       this.dim();
-      this.bodies.place(frame.pose);
+      this.place(frame);
       this.fit();
     }
     this.invalidate();
