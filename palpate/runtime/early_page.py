@@ -28,7 +28,7 @@ from palpate.printable import complain
 from palpate.runtime.children import Child
 from palpate.runtime.engine import Engine
 from palpate.runtime.folders import Folder
-from palpate.runtime.guided import tick_guide
+from palpate.runtime.guided import take_guide, tick_guide
 from palpate.runtime.paging import PATIENCE_S, Where
 from palpate.servo.loop import restart, servo_loop
 
@@ -40,6 +40,7 @@ SESSION: tuple[Any, ...] = (
     Engine.reset,
     Engine.take,
     tick_guide,
+    take_guide,
     servo_loop,
     restart,
 )  # what each one compiles
