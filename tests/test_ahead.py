@@ -85,20 +85,3 @@ def test_a_first_start_with_a_second_process_computes_the_same(folder):
 def test_the_second_process_ends_with_the_first(folder):
     ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door", "0", "1"], folder, input="", timeout=WAIT_S)
     assert ended.returncode == 0
-
-
-def test_a_first_start_that_was_interrupted_knows_what_is_left(folder):
-    """The entry may be there, and most of what it calls not: the processes that help begin with it."""
-    code = """
-from palpate.jit.remaining import missing
-from ahead_sample import door
-print(*(each.name for each in missing([door])))
-"""
-    assert run(["-c", code], folder).stdout.split() == ["ahead_sample.inner", "ahead_sample.outer", "ahead_sample.door"]
-    part = (
-        "from palpate.jit.ahead import reached_by\nimport ahead_sample\nreached_by(ahead_sample.door.py_func)[0].link()"
-    )
-    assert run(["-c", part], folder).returncode == 0
-    assert run(["-c", code], folder).stdout.split() == ["ahead_sample.outer", "ahead_sample.door"]
-    (folder / "ahead_sample.py").write_text(SAMPLE.replace("2.0", "3.0"))  # what is there is of an older source
-    assert run(["-c", code], folder).stdout.split() == ["ahead_sample.inner", "ahead_sample.outer", "ahead_sample.door"]

@@ -20,8 +20,8 @@ import llvmlite.binding
 
 from palpate.jit import turns
 from palpate.jit.cache import cache_dir
-from palpate.jit.decorators import DISABLED, Entry
-from palpate.jit.remaining import missing, python_of
+from palpate.jit.decorators import DISABLED
+from palpate.jit.remaining import missing
 from palpate.jit.shared import CFunction, reached_by
 
 MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
@@ -63,14 +63,14 @@ def _end_with_parent() -> None:
 
 
 def compile_all(module: str, name: str, worker: int = 0, workers: int = 1) -> None:
-    """One of the processes: everything that the entry or routine reaches, from the end, or from in between."""
-    door = getattr(importlib.import_module(module), name)
+    """One of the processes: everything that the routine reaches, from the end, or from in between."""
+    routine = getattr(importlib.import_module(module), name)
     somewhere = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value  # nothing here is ever called
-    reached = [each for each in reached_by(python_of(door)) if each.callback is None]
+    reached = [each for each in reached_by(routine.function) if each.callback is None]
     for each in reached:
         llvmlite.binding.add_symbol(each.symbol, somewhere)
     if worker == 0:
-        door.compile(door.declared) if isinstance(door, Entry) else CFunction.compiled(door)
+        CFunction.compiled(routine)
     begin = worker * len(reached) // workers
     backwards = reached[::-1]
     for each in backwards[begin:] + backwards[:begin]:

@@ -14,8 +14,8 @@ from numba.core import registry, sigutils, typing
 
 from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import Entry, entries
-from palpate.jit.routines import routines
-from palpate.jit.shared import CFunction, Shared, reached_by, shared_functions
+from palpate.jit.routines import Routine, routines
+from palpate.jit.shared import CFunction, Shared, reached_by
 
 # What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
 # faster or slower by some factor, which is found out on the way.
@@ -32,34 +32,29 @@ SURE_S = 3.0  # of parts that were compiled, after which their times count more 
 
 
 class Part(Protocol):
-    """Something to compile: its name, about how long it takes [s], whether it is done, and after which others."""
+    """Something to compile: its name, about how long it takes [s], and whether it is done."""
 
     name: str
     seconds: float
-    order: float
 
     @property
     def done(self) -> bool: ...
 
 
-def python_of(compiled: CFunction | Entry) -> Callable[..., Any]:
-    """The function that is compiled."""
-    return compiled.py_func if isinstance(compiled, Entry) else compiled.function
+Compiled = Shared | Routine | Entry
 
 
 class Function:
     """A shared function, a routine or an entry, as a Part."""
 
-    def __init__(self, compiled: CFunction | Entry) -> None:
+    def __init__(self, compiled: Compiled) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
-        python, signature = python_of(compiled), getattr(compiled, "declared", None)
-        if signature is None:
+        python, signature = _python(compiled), getattr(compiled, "declared", None)
+        if isinstance(compiled, CFunction):
             args, returns = sigutils.normalize_signature(compiled.signature)
             signature = typing.signature(returns, *args)
         self.name = f"{python.__module__.removeprefix('palpate.').partition('.')[0]}.{python.__name__}"
         self.seconds = SECONDS.get(self.name, USUAL_S)
-        self.order = (float(shared_functions.index(compiled)) if isinstance(compiled, Shared) else
-                      max(map(shared_functions.index, reached_by(python)), default=-1) + 0.5)  # fmt: skip
         cache = FunctionCache.of(python)
         self._file = cache.file(signature, context) if isinstance(cache, FunctionCache) else None
         self.was_cached = self._file is not None and cache.holds(signature, context)
@@ -74,16 +69,24 @@ class Function:
 
     @property
     def done(self) -> bool:
-        one = self._compiled
-        here = bool(one.overloads) if isinstance(one, Entry) else one.is_compiled
+        compiled = self._compiled
+        if isinstance(compiled, Entry):
+            here = bool(compiled.overloads)
+        else:
+            here = compiled.callback is not None if isinstance(compiled, Shared) else compiled.is_compiled
         return here or self._written() not in (0, self._before)  # before: of an older source
 
 
-def missing(needed: Iterable[CFunction | Entry]) -> list[Function]:
+def _python(compiled: Compiled) -> Callable[..., Any]:
+    function: Callable[..., Any] = compiled.py_func if isinstance(compiled, Entry) else compiled.function
+    return function
+
+
+def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
     """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
-    wanted: list[CFunction | Entry] = []
-    for door in needed:
-        wanted += [*reached_by(python_of(door)), door]
+    wanted: list[Compiled] = []
+    for each in needed:
+        wanted += [*reached_by(_python(each)), each]
     found = map(Function, {id(each): each for each in wanted}.values())
     return [each for each in found if not each.was_cached]
 
@@ -111,16 +114,12 @@ class Remaining:
         self._took = self._measured = SURE_S  # what it took for parts of so many seconds
 
     def heard(self, entry: str, *_: object) -> None:
-        """A `compile_listener`: an entry or routine that nobody foresaw is being compiled."""
+        """A `compile_listener`: an entry that nobody foresaw is being compiled."""
         known = {part.name for part in self.parts}
         if not any(name.endswith(f".{entry}") for name in known):
             doors: list[Any] = [*entries, *routines]
-            parts = self.parts.copy()
-            for part in missing(each for each in doors if each.__name__ == entry):
-                if part.name not in known:
-                    later = (k for k, each in enumerate(parts) if not each.done and each.order > part.order)
-                    parts.insert(next(later, len(parts)), part)
-            self.parts = parts
+            more = missing(each for each in doors if each.__name__ == entry)
+            self.parts = [part for part in more if part.name not in known] + self.parts  # it comes before the others
 
     def look(self) -> Left:
         """As it is now."""

@@ -56,11 +56,6 @@ class CFunction:
     def _callback(self) -> Any:
         return self.compiled()
 
-    @property
-    def is_compiled(self) -> bool:
-        """Whether this process has it."""
-        return "_callback" in vars(self)
-
     @cached_property
     def address(self) -> int:
         """Of the compiled function, never 0; valid while this object lives.  The first use compiles or loads it."""
@@ -82,10 +77,6 @@ class Shared(CFunction):
         self.external = types.ExternalFunction(self.symbol, returns(*args))
         self.callback: Any = None
 
-    @property
-    def is_compiled(self) -> bool:
-        return self.callback is not None
-
     def link(self) -> None:
         """Compile or load it, and make its symbol known; those it calls must be linked already."""
         if self.callback is None:
@@ -94,7 +85,7 @@ class Shared(CFunction):
             self.callback = callback  # only now: a caller of what did not compile would end the process
 
 
-shared_functions: list[Shared] = []  # in the order of definition: what one calls comes before it
+_all: list[Shared] = []  # in the order of definition: what one calls comes before it
 
 
 def shared(signature: str) -> Callable[[Callable[..., Any]], Any]:
@@ -103,8 +94,8 @@ def shared(signature: str) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         if DISABLED:
             return function
-        shared_functions.append(Shared(function, signature))
-        return shared_functions[-1].external
+        _all.append(Shared(function, signature))
+        return _all[-1].external
 
     return decorate
 
@@ -113,7 +104,7 @@ def reached_by(function: Callable[..., Any]) -> list[Shared]:
     """The shared functions that a function's file can reach, in the order of definition."""
     file = Path(function.__code__.co_filename)
     reachable = set(import_closure(file.resolve())) if file.exists() else None  # None: typed at a prompt, who knows
-    return [each for each in shared_functions if reachable is None or each.file in reachable]
+    return [each for each in _all if reachable is None or each.file in reachable]
 
 
 @contextmanager

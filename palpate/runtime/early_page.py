@@ -20,21 +20,23 @@ from urllib.parse import urlsplit
 
 from palpate.collision.entries import detect_at_entry
 from palpate.dynamics.entries import forward_kinematics_entry, mass_matrix_entry
+from palpate.haptics.devices.messages import sample_message
+from palpate.haptics.reach_kernels import reach
 from palpate.jit import DISABLED, compile_listener
 from palpate.jit.ahead import processes
 from palpate.jit.progress import is_live
 from palpate.jit.remaining import Left, Remaining, missing
 from palpate.printable import complain
 from palpate.runtime.children import Child
+from palpate.runtime.engine import Engine
 from palpate.runtime.folders import Folder
+from palpate.runtime.guided import take_guide, tick_guide
 from palpate.runtime.paging import PATIENCE_S, Where
-from palpate.runtime.taking import take_world
-from palpate.runtime.tick import restart_world, tick_world
 from palpate.servo.loop import restart, servo_loop
 
 # What each session compiles; what else a scene needs is added when it comes
-SESSION: tuple[Any, ...] = (detect_at_entry, mass_matrix_entry, forward_kinematics_entry, servo_loop, take_world,
-                            restart_world, tick_world, restart)  # fmt: skip
+SESSION: tuple[Any, ...] = (detect_at_entry, mass_matrix_entry, forward_kinematics_entry, sample_message, reach,
+                            Engine.tick, Engine.reset, Engine.take, tick_guide, take_guide, servo_loop, restart)  # fmt: skip
 WORTH_S = 5.0  # of compiling, for which somebody would wait
 LOOK_S = 0.25  # how often pages and terminal are told
 
@@ -68,14 +70,14 @@ class EarlyPage:
         self,
         hello: dict[str, Any],
         meshes: list[str],
-        ring_fds: dict[str, int],
+        rings: dict[str, int],
         requested: Callable[[Child, dict[str, Any]], None],
     ) -> None:
         """The session is there: from now on the page is its own."""
         self._taken, self.process.requested = True, requested
         self._finish()
         with contextlib.suppress(OSError):  # it has ended: the session starts another
-            socket.send_fds(self._rings, [b"."], [ring_fds[name] for name in ("frame_fd", "hand_fd", "event_fd")])
+            socket.send_fds(self._rings, [b"."], list(rings.values()))
         self.process.tell({"hello": hello, "meshes": meshes, "rings": True})
 
     def __enter__(self) -> EarlyPage:

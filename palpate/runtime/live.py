@@ -76,10 +76,9 @@ def touch(
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
             reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = WorldSession(
-                built, reaching, page=True, record=record if first else None, host=host, port=where.port, say=say,
-                certificate=certificate, token=where.token, early=early if first else None, may_leave=True,
-            )  # fmt: skip
+            session = WorldSession(built, reaching, page=True, record=record if first else None, host=host,
+                                   port=where.port, say=say, certificate=certificate, token=where.token,
+                                   early=early if first else None, may_leave=True)  # fmt: skip
             with session:
                 compiling.close()
                 assert session.page is not None

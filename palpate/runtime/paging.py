@@ -49,7 +49,7 @@ class Paging:
             self.process = self._early.process
             return
         self._early = None  # it has ended: another comes where it was
-        fds, session = self.session.simulation.ring_fds(), self.session
+        session, fds = self.session, self.session.simulation.ring_fds()
         orders = self.where.orders() | fds | {"hello": session.hello(), "meshes": session.mesh_files()}
         self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)
 
@@ -57,7 +57,8 @@ class Paging:
         """Returns when it listens; a ChildError says why it cannot."""
         assert self.process is not None
         if self._early is not None:
-            session, self.url = self.session, self._early.url
+            session = self.session
+            self.url = self._early.url
             self._early.take_over(session.hello(), session.mesh_files(), session.simulation.ring_fds(),
                                   self.desk.requested)  # fmt: skip
             self._early = None

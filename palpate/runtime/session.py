@@ -47,7 +47,7 @@ class Options:
     page, host, port, certificate, token   a page, and where: its token is in `url`, and whoever started it needs none
                  on this machine; files of a certificate and its key: it comes by https; a token that is given lets
                  another session's pages find this one
-    early        a page that is there already: this session takes it over
+    early        a page that is there already, which the session takes over
     record       every frame into this file
     playing      from the start on;  fifo: ask for real-time scheduling;  say: what there is to say goes there
     may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it

@@ -28,6 +28,7 @@ from palpate.runtime.children import Child
 from palpate.runtime.early_page import EarlyPage
 from palpate.runtime.ending import Asked
 from palpate.runtime.engine import Engine
+from palpate.runtime.hello import hello_of
 from palpate.runtime.paging import Where
 from palpate.runtime.world_session import WorldSession
 
@@ -41,7 +42,7 @@ class Part:
     """Something to compile."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.seconds, self.order, self.done = name, 20.0, 0.0, False
+        self.name, self.seconds, self.done = name, 20.0, False
 
 
 @pytest.fixture
@@ -63,7 +64,8 @@ def ignore(page: Child, request: dict[str, Any]) -> None:
 
 
 def take_over(early: EarlyPage, rings: Rings) -> None:
-    early.take_over(rings.hello, [], rings.settings(), ignore)
+    fds = {"frame_fd": rings.frames.fd, "hand_fd": rings.hands.fd, "event_fd": rings.events.fd}
+    early.take_over(rings.hello, [], fds, ignore)
 
 
 async def listener(stack: Any, url: str) -> Client:
@@ -135,7 +137,7 @@ def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(e
 def test_what_is_shown_before_it_runs_is_what_runs(parts: list[Part]) -> None:
     session = WorldSession(live.build("arm-line", "hold"))
     try:
-        runs = json.loads(json.dumps(session.hello()))
+        runs = json.loads(json.dumps(hello_of(session.engine)))
     finally:
         session.stop()
     with EarlyPage(Where("127.0.0.1", 0, None, "token"), "arm-line", "hold", Remaining(parts)) as page:

@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { Connection } from "../src/connection";
-import { share, timeLeft } from "../src/panels/compiling";
 import { BASE, KNOWN, PROTOCOL } from "../src/frame.gen";
+import { share, timeLeft } from "../src/panels/compiling";
 import type { Compiling } from "../src/protocol";
 import type { News } from "../src/socket";
 import { Store } from "../src/state";
 
-const frame = BASE.map((name, offset) => ({ name, kind: KNOWN[name]![0], offset, length: 1, shape: Array(KNOWN[name]![1]).fill(1) }));
+const frame = BASE.map((name, offset) => ({ name, kind: KNOWN[name]![0], offset, length: 1, shape: KNOWN[name]![1] ? [1] : [] }));
 const news: Compiling = { type: "compiling", what: "contact.solve", done: 3, of: 9, seconds: 30, elapsed: 10 };
 
 function heard(...said: unknown[]): Store {
@@ -43,4 +43,5 @@ test("a scene that is compiled is shown and not touched, and comes alive with th
 test("what another session showed is not taken for what is being compiled", () => {
   expect(heard(hello("live"), "lost", news).get("hello")).toBeNull();
   expect(heard(news, "lost").get("compiling")).toBeNull();
+  expect(heard({ type: "hello", protocol: PROTOCOL + 1, frame, bodies: [] }, news).get("connection")).toBe("other-version");
 });
