@@ -67,7 +67,7 @@ def test_it_is_recorded_replayed_and_exported(toy, tmp_path):
         layout = shown_layout(recording)
         frames, events = Ring.create(256, layout.words, shared=False), Ring.create(8, 10, shared=False)
         with Player(recording, frames, events):
-            shown = until(lambda: layout.read(frames.newest()[1], "height_m") < toy.START_M and frames.newest()[1])
+            shown = until(lambda: [m for _, m in [frames.newest()] if layout.read(m, "height_m") < toy.START_M])[0]
         assert layout.read(shown, "pose")[1][2] == layout.read(shown, "height_m")
         bounces = [recording.layout.read(recording.frame(k), "bounces") for k in range(recording.count)]
         assert max(bounces) == 2 or max(bounces) == 3
