@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 
 scene = arm_at_rest()

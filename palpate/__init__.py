@@ -51,7 +51,7 @@ _FRONT_DOOR = {
     "open_device": "palpate.haptics.devices.opening",
     "DeviceError": "palpate.haptics.devices.protocol",
     "effect_law": "palpate.haptics.laws",
-    "touch": "palpate.runtime.touching",
+    "touch": "palpate.runtime.touch",
     **dict.fromkeys(["Event", "Simulation"], "palpate.servo.simulation"),
     "Run": "palpate.servo.run",
     "Session": "palpate.runtime.session",
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from palpate.model.model import Model
     from palpate.model.shapes import Material, Shape
     from palpate.runtime.session import Session
-    from palpate.runtime.touching import touch
+    from palpate.runtime.touch import touch
     from palpate.scenes.scene import Scene
     from palpate.servo.run import Run
     from palpate.servo.simulation import Event, Simulation

@@ -121,7 +121,7 @@ class Touch:
     """Stop after this time [s]; default: until Ctrl-C."""
 
     def run(self) -> int:
-        from palpate.runtime import live
+        from palpate.runtime import commands as live
 
         if self.remote is None:
             if self.watch or self.key:
@@ -154,7 +154,7 @@ class Serve:
     """Stop after this time [s]; default: until Ctrl-C."""
 
     def run(self) -> int:
-        from palpate.runtime.live import serve
+        from palpate.runtime.commands import serve
 
         return serve(self.scene, self.edit, self.record, self.host, self.port, self.key, self.seconds, say)
 
@@ -173,7 +173,7 @@ class Replay:
     """Stop after this time [s]; default: until Ctrl-C."""
 
     def run(self) -> int:
-        from palpate.runtime.live import replay
+        from palpate.runtime.commands import replay
 
         return replay(self.file, self.browser, self.port, self.seconds, say)
 

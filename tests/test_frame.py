@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palpate.frame import BASE, BASE_AT, EVENT, EVENT_AT, FRAME, HAND, HAND_AT, WORLD_FIELDS, Field, Layout
-from palpate.runtime.state import Offsets
+from palpate.runtime.world.state import Offsets
 
 SIZES = {"nq": 7, "nv": 6, "n_bodies": 4, "n_devices": 2, "n_contacts": 3}
 

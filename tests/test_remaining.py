@@ -79,7 +79,7 @@ def test_what_is_said_to_take_long_exists():
     from palpate.jit.remaining import Function
     from palpate.jit.routines import routines
     from palpate.jit.shared import _all
-    from palpate.runtime import early_page
+    from palpate.runtime.page import early as early_page
 
     assert early_page.SESSION
     assert set(SECONDS) <= {Function(each).name for each in (*_all, *routines, *jit.entries)}

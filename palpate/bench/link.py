@@ -1,7 +1,7 @@
 """`palpate bench link`: what loss, delay, jitter, reordering, doubles and an outage do to a hand at the other end.
 
 Server and hand are two processes on this machine.  A simulated PHANToM takes hold of the arm's tool, moves it around a
-closed cycle and lets go, once for each network.  Then the same rows in simulated time (runtime/linked.py), which are
+closed cycle and lets go, once for each network.  Then the same rows in simulated time (runtime/link/simulated.py), which are
 exact and the same every time: a busy machine hides the network in the first table, nothing does in the second.
 
 rate, period     between forces on the hand
@@ -43,9 +43,9 @@ from palpate.bench.link_rows import (
 from palpate.bench.servo import fifo_permitted
 from palpate.link.wire import QUERY_WORDS
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.linked import SimulatedLink
-from palpate.runtime.mirror_kernels import tick_mirror
-from palpate.runtime.remote import Remote, RemoteSession
+from palpate.runtime.link.mirror_kernels import tick_mirror
+from palpate.runtime.link.sessions import Remote, RemoteSession
+from palpate.runtime.link.simulated import SimulatedLink
 from palpate.scenes.arm import arm_at_rest
 from palpate.servo.ring import Follower
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.runtime.remote import Serving
+from palpate.runtime.link.sessions import Serving
 from palpate.scenes.arm import arm_at_rest
 from palpate.servo.ring import Follower
 

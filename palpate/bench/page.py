@@ -28,8 +28,8 @@ from palpate.bench.page_peer import bare_echo
 from palpate.bench.page_start import warm_start
 from palpate.page.sockets import SHOW_HZ
 from palpate.runtime.children import one_line
-from palpate.runtime.tick import tick_world
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
+from palpate.runtime.world.tick import tick_world
 from palpate.scenes.arm import arm_line
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing

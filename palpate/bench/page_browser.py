@@ -24,7 +24,7 @@ from palpate.servo.ring import Follower
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from palpate.runtime.world_session import WorldSession
+    from palpate.runtime.world.session import WorldSession
 
 WINDOW = {"width": 1280, "height": 720}
 FLAGS = (

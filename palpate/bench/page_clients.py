@@ -24,7 +24,7 @@ from palpate.page.sockets import SHOW_HZ
 from palpate.servo.ring import Follower
 
 if TYPE_CHECKING:  # the peer's process has no use for the compiler
-    from palpate.runtime.world_session import WorldSession
+    from palpate.runtime.world.session import WorldSession
 
 PATIENCE_S = 20.0  # for anything that must come
 SLOW_READ_S = 0.25  # between two looks of a page that is slow

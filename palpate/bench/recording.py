@@ -34,9 +34,9 @@ from palpate.record.writer import FrameWriter
 from palpate.runtime.children import Child
 from palpate.runtime.folders import Folder
 from palpate.runtime.hello import hello_of
-from palpate.runtime.recorder import CHUNK_S
-from palpate.runtime.tick import tick_world
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.record.recorder import CHUNK_S
+from palpate.runtime.world.session import WorldSession
+from palpate.runtime.world.tick import tick_world
 from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import human_standing
@@ -166,7 +166,7 @@ def kill_recorder(session: WorldSession, path: Path, life_s: float) -> Killed:
     """Attach a recorder to a running session, let it record for a while, kill it -9 and mend what it left."""
     frames, hello = session.engine.frames, hello_of(session.engine)
     orders = {"frame_fd": frames.fd, "path": str(path), "hello": hello, "start": frames.head + 1, "fifo": True}
-    recorder = Child("palpate.runtime.recorder", orders, [frames.fd])
+    recorder = Child("palpate.runtime.record.recorder", orders, [frames.fd])
     try:
         recorder.answer("recording", START_S)
         _catch_up(path, session)

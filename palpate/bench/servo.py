@@ -18,8 +18,8 @@ import numpy as np
 
 from palpate.bench.dynamics import machine
 from palpate.bench.timed_servo import lateness_row, run_servo
-from palpate.runtime.engine import Engine
-from palpate.runtime.tick import tick_world
+from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.tick import tick_world
 from palpate.scenes.arm import arm
 
 RATES_HZ = (1000, 2000, 4000)
@@ -96,7 +96,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
     import aiohttp
 
     from palpate.bench.page_clients import socket_of
-    from palpate.runtime.world_session import WorldSession
+    from palpate.runtime.world.session import WorldSession
     from palpate.servo.ring import Follower
 
     sent_ns: list[int] = []

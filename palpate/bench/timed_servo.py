@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from palpate.frame import COUNTERS, PLAY
-from palpate.runtime.engine import Engine
 from palpate.runtime.session import FIFO_PRIORITY, SPIN_US
+from palpate.runtime.world.simulation import Engine
 from palpate.servo.loop import SPIN_NS
 
 WATCH_S = 0.05  # between two looks of whoever reads along

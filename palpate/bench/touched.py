@@ -17,7 +17,7 @@ import palpate as pp
 from palpate.bench.timed_servo import lateness_row, run_servo
 from palpate.frame import FAULT
 from palpate.haptics.reach import Reach, Reaching
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.crowd import crowd
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing

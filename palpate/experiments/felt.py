@@ -17,8 +17,8 @@ from palpate.experiments.simulated import recorded
 from palpate.frame import BASE_AT, PULL, Layout
 from palpate.haptics.devices.scripted import Scripted
 from palpate.haptics.spring import spring_fields
-from palpate.runtime.describe import STIFFNESS_N_M
-from palpate.runtime.engine import running
+from palpate.runtime.world.hello import STIFFNESS_N_M
+from palpate.runtime.world.simulation import running
 from palpate.scenes.scene import Scene
 from palpate.scenes.task import REACHED, trials_of
 

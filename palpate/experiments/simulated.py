@@ -13,9 +13,9 @@ from palpate.frame import PULL, PUSH
 from palpate.haptics.devices.scripted import Grasp, Push, Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
-from palpate.runtime.describe import STIFFNESS_N_M
-from palpate.runtime.engine import Engine, running
 from palpate.runtime.hello import hello_of
+from palpate.runtime.world.hello import STIFFNESS_N_M
+from palpate.runtime.world.simulation import Engine, running
 from palpate.scenes.scene import Scene
 from palpate.servo.run import BATCH, Run
 

@@ -6,7 +6,7 @@ the Host must be this machine (a foreign name that points here is refused), and 
 
 The token is in the address that the person gets (?token=...), then in a cookie that no other site's page can send.  A
 page that others can reach has it instead of the rule about the Host; on this machine the user's own programs need none
-where the system says whose they are (runtime/users.py), and other users' do.
+where the system says whose they are (runtime/page/users.py), and other users' do.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from palpate.link.keys import is_loopback
-from palpate.runtime.users import is_own
+from palpate.runtime.page.users import is_own
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 TOKEN: web.AppKey[str] = web.AppKey("token", str)  # empty: nobody has it

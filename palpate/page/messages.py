@@ -23,7 +23,7 @@ import numpy as np
 
 from palpate import frame
 from palpate.record.marks import LONGEST_TEXT, check_mark
-from palpate.runtime.json_numbers import finite_number
+from palpate.runtime.page.json_numbers import finite_number
 
 LONGEST = 1024  # characters, but of requests; the longest honest message has about 350
 LONGEST_REQUEST = 48 * 2**20  # a robot's file with its meshes, in base64
@@ -34,7 +34,7 @@ MOST_DAMPING = 10.0  # times critical
 LARGEST_BALL_M = 0.1  # that presses
 
 PROTOCOL = 2  # of hello and messages: a page that knows another one asks to be reloaded
-REQUESTS = (  # runtime/desk.py answers them
+REQUESTS = (  # runtime/page/requests.py answers them
     "scene", "robot", "motion", "keep", "export", "add", "remove", "mark",
     "experiments", "run", "cancel", "report", "fetch",
 )  # fmt: skip

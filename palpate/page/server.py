@@ -4,7 +4,7 @@ The first line of stdin is one JSON object:
     {"frame_fd": int, "hand_fd": int, "event_fd": int, "host": "127.0.0.1", "port": 8642, "hello": {...}}
 the file descriptors being rings (servo/ring.py): frames to read, hands and events to write.  Port 0 picks a free one.
 Whoever has the "token" may come in, and on this machine programs of the same user; a host that others can reach needs
-one.  "cert" and "key" are the files of a certificate, for https; "meshes" files that runtime/meshes.py wrote.
+one.  "cert" and "key" are the files of a certificate, for https; "meshes" files that runtime/world/meshes.py wrote.
 A page that is there before its session has "rings_fd" in their place, and no hello: a socket over which they come with
 a later line {"hello": {...}, "meshes": [...], "rings": true}.  Before it lines may say how the scene will begin,
 {"hello": {...}, "meshes": [...]}, and how far the compiler is, {"compiling": {...}}, again and again.
@@ -39,9 +39,9 @@ from palpate.page.complaints import Complaints
 from palpate.page.door import LOOK_S, QUEUE, Door
 from palpate.page.guard import HERE, TOKEN, add_headers, guard
 from palpate.page.sockets import Hub
-from palpate.runtime.addresses import reachable
 from palpate.runtime.ending import leave_to_parent
-from palpate.runtime.users import users_are_told
+from palpate.runtime.page.addresses import reachable
+from palpate.runtime.page.users import users_are_told
 from palpate.servo.ring import Ring
 
 STATIC = Path(__file__).parent / "static"

@@ -4,7 +4,7 @@
     reader.py    file, finished or crashed -> the same;  scene_file.py  what it says of its scene, checked
     recover.py   crashed file -> proper file
     export.py    file -> CSV, Parquet, joint trajectory, marks;  labels.py  what each number is called
-    hands.py     file -> what the hands did, tick by tick (runtime/again.py plays them)
+    hands.py     file -> what the hands did, tick by tick (runtime/world/recorded_hands.py plays them)
     views.py     frame -> what other viewers show;  foxglove.py  their schemas;  blanks.py  filling them quickly
     wire.py      frame <-> protobuf message
     output.py    an MCAP file being written;  summary.py  its end;  container.py  the records that these need

@@ -68,7 +68,7 @@ class Recording:
     hello       the scene description           layout      of a frame
     count       frames in it                    duration_s  from its first to its last frame [s]
     finished    whether it was closed properly  lost        frames that the recorder lost; None: it died before it said
-    metadata    format, version and clocks      meshes      of the scene, as runtime/meshes.py writes them
+    metadata    format, version and clocks      meshes      of the scene, as runtime/world/meshes.py writes them
     notes       what a person should know of it, as far as it was read: a line each
     """
 

@@ -56,7 +56,7 @@ class Topic(NamedTuple):
 class Views:
     """Makes those messages from a scene description and frames.
 
-    meshes  the scene's meshes in the order of their numbers, each as runtime/meshes.py writes it
+    meshes  the scene's meshes in the order of their numbers, each as runtime/world/meshes.py writes it
     """
 
     def __init__(self, hello: dict[str, Any], layout: Layout, meshes: Sequence[bytes] = ()) -> None:

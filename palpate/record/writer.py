@@ -49,7 +49,7 @@ class FrameWriter:
     """Writes one recording.  `add` gathers frames, `flush` puts them on disk as one chunk, `close` ends the file.
 
     hello   the scene description; it goes whole into the file, and so do the scene's
-    meshes  in the order of their numbers, each as runtime/meshes.py writes it: a replay needs nothing else
+    meshes  in the order of their numbers, each as runtime/world/meshes.py writes it: a replay needs nothing else
     views   also what other viewers show (views.py)
 
     An OSError (a full disk) leaves the file as it was after the last whole chunk; `close` may still succeed then.

@@ -23,18 +23,18 @@ from palpate.runtime.children import Child, ChildError
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import sweep
 from palpate.runtime.hello import hello_of
-from palpate.runtime.recording import finish_recorder, start_recorder, tell_mark
+from palpate.runtime.record.process import finish_recorder, start_recorder, tell_mark
 from palpate.runtime.report import SessionReport as SessionReport
 from palpate.runtime.saying import Say, Saying
-from palpate.runtime.watching import Watching
+from palpate.runtime.watch import Watching
 from palpate.servo.loop import SPIN_NS
 from palpate.servo.run import BATCH
 from palpate.servo.simulation import Simulation
 
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import DeviceReport
-    from palpate.runtime.early_page import EarlyPage
-    from palpate.runtime.paging import Paging
+    from palpate.runtime.page.early import EarlyPage
+    from palpate.runtime.page.process import Paging
 
 SPIN_US = 80  # the end of each sleep is spun, because sleeping threads wake late by about this much
 FIFO_PRIORITY = 80
@@ -162,7 +162,7 @@ class Session:
         sweep()
         options = self.options
         if options.page:
-            from palpate.runtime.paging import Paging, Where
+            from palpate.runtime.page.process import Paging, Where
 
             where = Where(options.host, options.port, options.certificate, options.token)
             self.page = Paging(self, where, options.early)

@@ -1,6 +1,6 @@
 """A task to learn by touch: bring a body to a target, past obstacles; and what became of each trial.
 
-The tick keeps the score (runtime/score.py), in every frame and so in every recording:
+The tick keeps the score (runtime/world/score.py), in every frame and so in every recording:
 
     seconds     from the first touch to the target       path_m      length of the body's way
     peak_N      the largest force of a hand              collisions  times that something began to touch an obstacle

@@ -21,7 +21,7 @@ from runtime.small_robot import stl, urdf
 from palpate.model.description import ModelError
 from palpate.model.load import load
 from palpate.model.meshes import load_mesh
-from palpate.runtime import trial
+from palpate.runtime.page import first_reading as trial
 
 FACETS = """facet normal 0 0 1
 outer loop

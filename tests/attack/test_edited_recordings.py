@@ -24,8 +24,8 @@ from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.views import Views
 from palpate.record.writer import END, SCENE_FILE, FrameWriter
-from palpate.runtime.again import touch_again
-from palpate.runtime.player import Player, shown_hello, shown_layout
+from palpate.runtime.record.player import Player, shown_hello, shown_layout
+from palpate.runtime.world.recorded_hands import touch_again
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 from palpate.servo.ring import Ring

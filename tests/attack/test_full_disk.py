@@ -21,8 +21,8 @@ from palpate.control.files import export_csv, export_joint_trajectory, save
 from palpate.experiments import EXPERIMENTS, report
 from palpate.haptics.devices.playback import HandRecording, write_recording
 from palpate.record.hands import MESSAGE, Hands, write_hands
-from palpate.runtime import uploads
-from palpate.runtime.meshes import write_meshes
+from palpate.runtime.page import uploads
+from palpate.runtime.world.meshes import write_meshes
 from palpate.whole_files import WriteError, write_whole, written_whole
 
 resource = pytest.importorskip("resource")

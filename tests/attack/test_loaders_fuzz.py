@@ -15,7 +15,8 @@ import palpate as pp
 from palpate import cli
 from palpate.model import xml_tree
 from palpate.model.meshes import load_mesh
-from palpate.runtime import trial, uploads
+from palpate.runtime.page import first_reading as trial
+from palpate.runtime.page import uploads
 from palpate.scenes.any_arm import LINE_SECONDS, LONGEST_LINE_S, line_seconds
 from palpate.scenes.robots import capsule_around, load_robot
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from palpate.model.meshes import load_mesh
-from palpate.runtime import trial
-from palpate.runtime.uploads import unpack_robot
+from palpate.runtime.page import first_reading as trial
+from palpate.runtime.page.uploads import unpack_robot
 from palpate.scenes.robots import load_robot
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

@@ -22,8 +22,8 @@ from palpate.record.marks import LARGEST_BYTES, MOST_LEVELS, check_mark
 from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter
-from palpate.runtime.recorder import LONGEST_LINE, Sources, lines, listen
-from palpate.runtime.recording import tell_mark
+from palpate.runtime.record.process import tell_mark
+from palpate.runtime.record.recorder import LONGEST_LINE, Sources, lines, listen
 from palpate.servo.ring import Follower, Ring
 
 FRAMES = frames(60)
@@ -201,7 +201,7 @@ def test_a_line_of_many_pieces_is_read_in_one_pass(monkeypatch):
             split.append(len(self))
             return bytes(self).split(*how)
 
-    monkeypatch.setattr("palpate.runtime.recorder.os.read", lambda fd, most: Piece(next(pieces)))
+    monkeypatch.setattr("palpate.runtime.record.recorder.os.read", lambda fd, most: Piece(next(pieces)))
     assert [*lines(0, 1000)] == [b"orders", b"last"]
     assert sum(split) == len(b"orders\n") + 500 * 100 + len(b"\nlast\n")
 

@@ -14,7 +14,7 @@ from siege import PUBLIC, besieged, complaints, crowd, has_ended, sees_frames, s
 from waiting import until, until_async
 
 from palpate.page.door import MOST_STRANGERS
-from palpate.runtime.tls import make_certificate
+from palpate.runtime.page.tls import make_certificate
 
 MANY = 600  # more than have a place
 ASKING = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: keep-alive\r\n"

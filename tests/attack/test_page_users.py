@@ -19,8 +19,8 @@ from siege import TOKEN, besieged, sees_frames, with_token
 from waiting import until
 
 from palpate.page import guard
-from palpate.runtime import users
-from palpate.runtime.users import address_to_open, user_of, users_are_told
+from palpate.runtime.page import users
+from palpate.runtime.page.users import address_to_open, user_of, users_are_told
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says whose connection it is")
 NOBODY = 65534

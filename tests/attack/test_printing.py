@@ -18,7 +18,7 @@ from palpate.jit import cache, progress
 from palpate.model.description import ModelWarning, warn
 from palpate.printable import complain, printable
 from palpate.record.writer import FrameWriter
-from palpate.runtime import live
+from palpate.runtime import commands as live
 
 NASTY = (
     "\x1b[2J", "\x1b]0;title\x07", "\x1b]8;;http://a\x1b\\b", "\x1bP+q\x1b\\", "\x9b2J", "\x90q\x9c", "\r", "\n",

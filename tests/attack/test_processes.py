@@ -22,12 +22,13 @@ from waiting import WAIT_S, until
 
 from palpate import cli, jit
 from palpate.record.reader import Recording
-from palpate.runtime import folders, watching
+from palpate.runtime import folders
+from palpate.runtime import watch as watching
 from palpate.runtime.children import Child, ChildError
 from palpate.runtime.folders import Folder, sweep
 from palpate.runtime.saying import Saying
-from palpate.runtime.watching import MOST_RESTARTS, SLOWLY_S, STEADY_S, Tries, Watching
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.watch import MOST_RESTARTS, SLOWLY_S, STEADY_S, Tries, Watching
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 from palpate.servo.loop import HEARTBEAT_NS
 

@@ -29,7 +29,7 @@ from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.summary import IN_MEMORY, Summary
 from palpate.record.writer import MARKS, FrameWriter
-from palpate.runtime.player import Player, shown_layout
+from palpate.runtime.record.player import Player, shown_layout
 from palpate.servo.ring import Ring
 
 WORDS = frames(40)

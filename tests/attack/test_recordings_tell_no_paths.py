@@ -11,7 +11,7 @@ from palpate.experiments.simulated import simulated_run
 from palpate.record.export import export
 from palpate.record.reader import Recording
 from palpate.runtime.hello import hello_of
-from palpate.runtime.lab import Run
+from palpate.runtime.page.experiments import Run
 from palpate.scenes.any_arm import scene_of
 
 SECRET = "someones-home"

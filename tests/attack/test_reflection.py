@@ -12,9 +12,9 @@ from palpate.link.keys import Key
 from palpate.link.peers import BURST, FORGET_NS, GREET_NS, SEATS
 from palpate.link.sockets import ADDRESS_BYTES, SENDER_WORDS
 from palpate.link.wire import BYE, HELLO, LARGEST_WORDS, QUERY, STATE, TYPES, WELCOME, Wire, packet_lengths
-from palpate.runtime.engine import Engine
-from palpate.runtime.relay import Relaying
-from palpate.runtime.relay_kernels import load, pass_on, take_packet, write_state, write_welcome
+from palpate.runtime.link.relay import Relaying
+from palpate.runtime.link.relay_kernels import load, pass_on, take_packet, write_state, write_welcome
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.any_arm import scene_of
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the relay needs the compiler")

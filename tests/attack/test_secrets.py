@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from palpate.runtime.tls import make_certificate
+from palpate.runtime.page.tls import make_certificate
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files have no modes")
 OPENSSL = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")

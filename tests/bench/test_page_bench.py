@@ -20,7 +20,7 @@ from palpate.bench.page_browser import STAGES, compared, stages
 from palpate.bench.page_clients import spread, touches, watched
 from palpate.bench.page_tables import page_table
 from palpate.page.server import STATIC
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 
 needs_servo = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 needs_page = pytest.mark.skipif(not (STATIC / "index.html").is_file(), reason="the page is not built: make page")

@@ -10,7 +10,7 @@ import pytest
 from palpate import cli, jit
 from palpate.bench import recording
 from palpate.bench.recording_table import record_table
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 
 needs_servo = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 

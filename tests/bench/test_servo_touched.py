@@ -16,7 +16,7 @@ from palpate.collision.polyhedra import merged, volume
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.rendering.facade import Proxy
 from palpate.model.shapes import SHAPE_KINDS
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 
 needs_compiler = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 SMALL = ((48, 41),)  # meridians and parallels: 3840 triangles, flat to well within the 3 mm of the sliding hand

@@ -10,7 +10,7 @@ from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan
 from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run
 from palpate.world.world import World

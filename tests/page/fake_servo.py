@@ -18,9 +18,9 @@ from waiting import WAIT_S
 import palpate as pp
 from palpate import frame
 from palpate.frame import Layout
-from palpate.runtime.engine import Engine
 from palpate.runtime.hello import complete, events_of, replayed
-from palpate.runtime.world_page import SETTINGS, describe_page
+from palpate.runtime.world.shown import SETTINGS, describe_page
+from palpate.runtime.world.simulation import Engine
 from palpate.servo.ring import Follower, Ring
 
 RATE_HZ = 250.0

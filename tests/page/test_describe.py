@@ -17,10 +17,10 @@ from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.registry import find
-from palpate.runtime.engine import Engine
 from palpate.runtime.hello import hello_of
-from palpate.runtime.meshes import write_meshes
-from palpate.runtime.taking import MOST_TIMES
+from palpate.runtime.world.events import MOST_TIMES
+from palpate.runtime.world.meshes import write_meshes
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene

@@ -23,14 +23,15 @@ from waiting import until_async as until_so
 
 from palpate import jit
 from palpate.jit.remaining import Remaining
-from palpate.runtime import early_page, live
+from palpate.runtime import commands as live
 from palpate.runtime.children import Child
-from palpate.runtime.early_page import EarlyPage
 from palpate.runtime.ending import Asked
-from palpate.runtime.engine import Engine
 from palpate.runtime.hello import hello_of
-from palpate.runtime.paging import Where
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.page import early as early_page
+from palpate.runtime.page.early import EarlyPage
+from palpate.runtime.page.process import Where
+from palpate.runtime.world.session import WorldSession
+from palpate.runtime.world.simulation import Engine
 
 pytestmark = [
     pytest.mark.usefixtures("built"),

@@ -15,8 +15,8 @@ from clients import Client, connected
 from waiting import WAIT_S
 
 from palpate import jit
-from palpate.runtime.live import touch
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.commands import touch
+from palpate.runtime.world.session import WorldSession
 
 pytestmark = [
     pytest.mark.real_time,

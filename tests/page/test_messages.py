@@ -24,7 +24,7 @@ from palpate.page.messages import (
     released,
 )  # fmt: skip
 from palpate.runtime import hello
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 
 TOUCHABLE = frozenset({2, 3})
 # as a hello lists them: a World's, a recording's, and one of somebody's own simulation

@@ -15,7 +15,7 @@ from browsing import DESKTOP, PHONE, Open, Tab, wait
 from fake_servo import FakeServo, Page
 from quick_experiments import PICTURES, install
 
-from palpate.runtime.lab import Lab
+from palpate.runtime.page.experiments import Lab
 
 pytestmark = pytest.mark.browser
 

@@ -17,8 +17,8 @@ from waiting import until_async as until
 
 from palpate import jit
 from palpate.frame import COUNTERS, RUNNING
-from palpate.runtime.watching import MOST_RESTARTS
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.watch import MOST_RESTARTS
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 from palpate.servo.ring import Follower
 

@@ -5,7 +5,7 @@ import pytest
 from browsing import wait
 
 from palpate.registry import find
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes import SCENES
 
 COLOURS = """() => new Promise((done) => requestAnimationFrame(() => {

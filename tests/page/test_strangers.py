@@ -12,8 +12,8 @@ from clients import HOLD, client, connected
 from fake_servo import Page, Rings
 from waiting import until_async as until
 
-from palpate.runtime.addresses import reachable
-from palpate.runtime.tls import make_certificate
+from palpate.runtime.page.addresses import reachable
+from palpate.runtime.page.tls import make_certificate
 
 TOKEN = "a-token_of-16-bytes"
 OPENSSL = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")

@@ -9,7 +9,7 @@ from browsing import wait
 
 from palpate import frame
 from palpate.record.reader import Recording
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 
 pytestmark = pytest.mark.browser

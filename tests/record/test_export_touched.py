@@ -23,8 +23,8 @@ from palpate.record import RecordError
 from palpate.record.export import FORMATS, columns, export
 from palpate.record.hands import hands_of, read_hands
 from palpate.record.reader import Recording
-from palpate.runtime.remote import Remote, RemoteSession, Serving
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.loose import with_loose
 

@@ -14,11 +14,11 @@ from palpate.record.export import export
 from palpate.record.hands import Hands, columns, hands_of, read_hands, write_hands
 from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
-from palpate.runtime.again import touch_again
-from palpate.runtime.engine import Engine
 from palpate.runtime.hello import hello_of
-from palpate.runtime.recorder import Sources
-from palpate.runtime.world_session import SMOOTH_S
+from palpate.runtime.record.recorder import Sources
+from palpate.runtime.world.recorded_hands import touch_again
+from palpate.runtime.world.session import SMOOTH_S
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.servo.loop import STOP, servo_loop
 from palpate.servo.ring import Follower

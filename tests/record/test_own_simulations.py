@@ -14,7 +14,7 @@ from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter, layout_of
 from palpate.runtime.hello import complete
-from palpate.runtime.player import Player, shown_hello, shown_layout
+from palpate.runtime.record.player import Player, shown_hello, shown_layout
 from palpate.servo.ring import Ring
 
 OWN = (Field("level", "f", (), "of the water", "m", "Tank"), Field("valves", "i", (2,), "how far each is open"))

@@ -24,7 +24,7 @@ from palpate.frame import (
 from palpate.record import RecordError
 from palpate.record.reader import Recording
 from palpate.record.writer import FrameWriter
-from palpate.runtime.player import FASTEST, IDLE_S, SLOWEST, Player, shown_hello, shown_layout
+from palpate.runtime.record.player import FASTEST, IDLE_S, SLOWEST, Player, shown_hello, shown_layout
 from palpate.servo.ring import Follower, Ring
 
 EVENTS = Layout(EVENT)

@@ -20,7 +20,7 @@ from palpate.frame import EVENT, HAND, Layout
 from palpate.record.reader import Recording
 from palpate.record.recover import recover
 from palpate.record.writer import FrameWriter
-from palpate.runtime.recorder import CHUNK_S, PATIENCE_S, POLL_S, SlowDisk, Sources, follow
+from palpate.runtime.record.recorder import CHUNK_S, PATIENCE_S, POLL_S, SlowDisk, Sources, follow
 from palpate.servo.ring import Follower, Ring
 
 LOST_AT_MOST_S = 0.1  # by kill -9: the promise
@@ -261,7 +261,7 @@ def test_a_full_disk_ends_the_recording_with_one_line_and_a_readable_file(ring, 
 @pytest.mark.real_time
 @pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 def test_a_full_disk_stops_the_recording_with_a_message_and_never_the_servo(tmp_path):
-    from palpate.runtime.world_session import WorldSession
+    from palpate.runtime.world.session import WorldSession
     from palpate.scenes.arm import arm_at_rest
 
     with WorldSession(arm_at_rest(), record=tmp_path / "a.mcap") as session:
@@ -345,6 +345,8 @@ def test_orders_that_cannot_be_followed(change, expected, ring, start, tmp_path)
 
 
 def test_recorder_and_player_never_load_the_compiler():
-    modules = "palpate.runtime.recorder, palpate.runtime.player, palpate.record.export, palpate.record.recover"
+    modules = (
+        "palpate.runtime.record.recorder, palpate.runtime.record.player, palpate.record.export, palpate.record.recover"
+    )
     check = f"import sys, {modules}; sys.exit(any(m.split('.')[0] in ('numba', 'llvmlite') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0

@@ -14,7 +14,7 @@ from palpate.bench.recording import kill_recorder
 from palpate.bench.servo import fifo_permitted
 from palpate.frame import RUNNING
 from palpate.record.reader import Recording
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm
 
 pytestmark = [

@@ -4,7 +4,7 @@ import json
 
 from waiting import until
 
-from palpate.runtime.desk import Desk
+from palpate.runtime.page.requests import Desk
 
 
 class Page:

@@ -14,8 +14,8 @@ from waiting import WAIT_S, until
 import palpate as pp
 from palpate import jit
 from palpate.page.messages import REQUESTS
-from palpate.runtime import desk as desk_module
-from palpate.runtime.edit_answers import FORMATS
+from palpate.runtime.page import requests as desk_module
+from palpate.runtime.world.requests import FORMATS
 from palpate.scenes.arm import arm_line
 from palpate.scenes.scene import Scene
 

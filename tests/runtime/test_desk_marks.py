@@ -11,10 +11,10 @@ from waiting import until
 import palpate as pp
 from palpate import jit
 from palpate.record.reader import Recording
-from palpate.runtime import desk as desk_module
-from palpate.runtime import trials as trials_module
 from palpate.runtime.children import Child
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.page import requests as desk_module
+from palpate.runtime.world import trials as trials_module
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm_at_rest
 from palpate.scenes.task import REACHED, Trial
 

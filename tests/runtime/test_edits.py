@@ -11,7 +11,7 @@ from palpate.control.modes import MODES, PLANNED
 from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.jit import Struct
-from palpate.runtime.edits import STOP_S, stopped
+from palpate.runtime.world.edits import STOP_S, stopped
 from palpate.scenes.arm import LINE_START_M, OBSTACLE_M, arm_line
 from palpate.scenes.scene import Scene
 

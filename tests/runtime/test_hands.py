@@ -15,7 +15,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.haptics.devices.messages import SURFACE_N_M
 from palpate.haptics.rendering.surface import Surface
-from palpate.runtime.engine import SURFACE_NS_M, Engine
+from palpate.runtime.world.simulation import SURFACE_NS_M, Engine
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
 from palpate.scenes.scene import Scene

@@ -13,9 +13,9 @@ from waiting import until
 
 from palpate.experiments import EXPERIMENTS, process
 from palpate.registry import everything
-from palpate.runtime import lab as lab_module
-from palpate.runtime.lab import Lab
-from palpate.runtime.results import PIECE, REPORT, Results, file_name
+from palpate.runtime.page import experiments as lab_module
+from palpate.runtime.page.experiments import Lab
+from palpate.runtime.page.results import PIECE, REPORT, Results, file_name
 
 
 class Session:

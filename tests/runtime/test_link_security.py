@@ -34,7 +34,7 @@ from palpate.link.wire import (
     YOU_HOLD,
     Wire,
 )
-from palpate.runtime.remote import Remote, RemoteSession, Serving
+from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
 from palpate.scenes.arm import arm_at_rest
 from palpate.servo.loop import SPIN_NS
 

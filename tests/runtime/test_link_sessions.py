@@ -24,8 +24,8 @@ from palpate.link.estimate import CAP_S
 from palpate.link.impair import Impairments
 from palpate.link.sockets import bind
 from palpate.link.wire import ANOTHER_HOLDS, NOBODY_HOLDS, YOU_HOLD
-from palpate.runtime.remote import PATIENCE_S, Remote, RemoteSession, Serving
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.link.sessions import PATIENCE_S, Remote, RemoteSession, Serving
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 from palpate.servo.loop import SPIN_NS

@@ -12,8 +12,8 @@ import pytest
 import palpate as pp
 from palpate import frame, jit
 from palpate.link.impair import Impairments
-from palpate.runtime.engine import Engine
-from palpate.runtime.linked import SimulatedLink
+from palpate.runtime.link.simulated import SimulatedLink
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower

@@ -39,7 +39,7 @@ CLIENT = textwrap.dedent("""
     from palpate.link import LinkError
     from palpate.link.impair import Impairments
     from palpate.link.keys import key_of, load_key
-    from palpate.runtime.remote import Remote, RemoteSession
+    from palpate.runtime.link.sessions import Remote, RemoteSession
     from palpate.scenes.arm import arm
     from waiting import until
 

@@ -89,7 +89,7 @@ from palpate.haptics.devices.pointer import Pointer
 from palpate.jit.clock import PythonClock
 from palpate.servo.loop import restart, servo_loop
 from palpate.servo.loop import SPIN_NS
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 
 T, READ, SPIN = 1_000_000, 1_000, 80_000  # [ns]
 

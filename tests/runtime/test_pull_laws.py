@@ -12,8 +12,8 @@ from palpate.frame import COUNTERS, PUSH
 from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp, Scripted
 from palpate.link.keys import PUBLIC_KEY
-from palpate.runtime.engine import Engine
-from palpate.runtime.mirror import Mirroring
+from palpate.runtime.link.mirror import Mirroring
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 

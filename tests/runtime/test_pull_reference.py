@@ -14,7 +14,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.reach_kernels import SHARPEST
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 

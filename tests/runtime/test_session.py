@@ -22,7 +22,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.model.shapes import Shape
 from palpate.runtime.children import Child, ChildError
-from palpate.runtime.world_session import WorldSession
+from palpate.runtime.world.session import WorldSession
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.blocks import box_on_table
 from palpate.scenes.scene import Scene
@@ -226,7 +226,7 @@ def test_children_end_when_the_session_is_killed(tmp_path):
     code = f"""
         import time
         from palpate.haptics.devices.pointer import Pointer
-        from palpate.runtime.world_session import WorldSession
+        from palpate.runtime.world.session import WorldSession
         from palpate.scenes.arm import arm_at_rest
         session = WorldSession(arm_at_rest(), page=True, port=0, record={str(tmp_path / "x.mcap")!r}).start()
         session.wait(0.3)
@@ -272,7 +272,7 @@ def test_a_child_that_does_not_exist_says_so():
 def test_a_child_that_no_longer_reads_is_ended_all_the_same(lines, monkeypatch):
     """Somebody may be stuck telling it something: neither they nor the end wait for ever."""
     monkeypatch.setattr("palpate.runtime.children.STUCK_S", 0.1)
-    child = Child("palpate.runtime.recorder", {}, [])
+    child = Child("palpate.runtime.record.recorder", {}, [])
     os.kill(child.process.pid, signal.SIGSTOP)
     telling = threading.Thread(target=lambda: [child.tell({"text": "x" * 1000}) for _ in range(lines)])
     telling.start()

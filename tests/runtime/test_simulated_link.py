@@ -25,9 +25,9 @@ from palpate.link.estimate import BLEND_S, CAP_S
 from palpate.link.impair import Impairments
 from palpate.link.keys import Key
 from palpate.link.wire import HOLD, QUERY, QUERY_WORDS, Wire
-from palpate.runtime.linked import SimulatedLink
-from palpate.runtime.relay_kernels import load as load_relay
-from palpate.runtime.relay_kernels import take_packet
+from palpate.runtime.link.relay_kernels import load as load_relay
+from palpate.runtime.link.relay_kernels import take_packet
+from palpate.runtime.link.simulated import SimulatedLink
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.scene import Scene
 

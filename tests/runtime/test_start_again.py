@@ -15,7 +15,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
 from palpate.scenes.bridge import bridge

@@ -7,7 +7,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.control.plan import rest
 from palpate.haptics.devices.pointer import Pointer
-from palpate.runtime.engine import Engine
+from palpate.runtime.world.simulation import Engine
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run

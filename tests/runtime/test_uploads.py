@@ -18,11 +18,13 @@ from waiting import until
 import palpate as pp
 from palpate import jit
 from palpate.model.meshes import load_mesh
-from palpate.runtime import meshes, trial, uploads
 from palpate.runtime.children import Child
 from palpate.runtime.hello import hello_of
-from palpate.runtime.meshes import write_meshes
-from palpate.runtime.uploads import unpack_robot
+from palpate.runtime.page import first_reading as trial
+from palpate.runtime.page import uploads
+from palpate.runtime.page.uploads import unpack_robot
+from palpate.runtime.world import meshes
+from palpate.runtime.world.meshes import write_meshes
 from palpate.scenes.any_arm import scene_of
 from palpate.scenes.robots import load_robot
 

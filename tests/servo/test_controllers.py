@@ -39,7 +39,7 @@ class Asked:
 
 
 def simulated(controller, ticks: int = 200) -> tuple[pp.Run, pp.World]:
-    from palpate.runtime.engine import Engine
+    from palpate.runtime.world.simulation import Engine
 
     world = pendulum()
     run = pp.Run(Engine(pp.Scene("controlled", "Controlled", world, controllers=(controller,))))

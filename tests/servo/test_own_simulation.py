@@ -54,7 +54,7 @@ def test_it_is_paused_set_and_reset_in_a_session(toy):
 
 def test_it_is_recorded_replayed_and_exported(toy, tmp_path):
     from palpate.record.export import export
-    from palpate.runtime.player import Player, shown_layout
+    from palpate.runtime.record.player import Player, shown_layout
 
     file = tmp_path / "bouncing.mcap"
     with pp.touch(toy.Bouncing(), page=False, record=file) as session:

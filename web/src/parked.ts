@@ -1,4 +1,4 @@
-// Bodies that a scene has to spare wait until they are added (palpate/runtime/edits.py). They are nowhere: not drawn, not
+// Bodies that a scene has to spare wait until they are added (palpate/runtime/world/edits.py). They are nowhere: not drawn, not
 // listed, not found. Which these are is said by `parked` of a frame, wherever a body may be.
 
 import type { Hello } from "./protocol";

@@ -12,7 +12,7 @@ export interface Shape {
   quaternion: Quaternion;
   color: [number, number, number, number] | null;
   role: "both" | "visual" | "collision";
-  mesh?: number | null; // of a mesh: its triangles are at /mesh/NUMBER (palpate/runtime/meshes.py)
+  mesh?: number | null; // of a mesh: its triangles are at /mesh/NUMBER (palpate/runtime/world/meshes.py)
 }
 
 export interface Body {
@@ -35,7 +35,7 @@ export interface SceneCard {
   about: string;
 }
 
-/** A motion as the session tells it (palpate/runtime/desk.py). */
+/** A motion as the session tells it (palpate/runtime/page/requests.py). */
 export interface Motion {
   duration_s: number;
   path: Vector3[]; // of the tool, empty if there is none

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { creased } from "../src/scene/creases";
 import { readMesh } from "../src/scene/meshes";
 
-/** A file as palpate/runtime/meshes.py writes it. */
+/** A file as palpate/runtime/world/meshes.py writes it. */
 function file(vertices: number[][], triangles: number[][]): ArrayBuffer {
   const out = new ArrayBuffer(8 + 12 * (vertices.length + triangles.length));
   new Uint32Array(out, 0, 2).set([vertices.length, triangles.length]);

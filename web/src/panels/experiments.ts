@@ -9,7 +9,7 @@ import { dialog } from "./dialog";
 import { Figures, type Figure } from "./figures";
 import type { Keys } from "./keys";
 
-/** What the session tells (palpate/runtime/lab.py). */
+/** What the session tells (palpate/runtime/page/experiments.py). */
 export interface Told {
   experiments: Card[];
   run: Run | null; // the last one of this session

@@ -1,4 +1,4 @@
-// Meshes of a scene: files that the server has at /mesh/NUMBER, as palpate/runtime/meshes.py writes them, little-endian:
+// Meshes of a scene: files that the server has at /mesh/NUMBER, as palpate/runtime/world/meshes.py writes them, little-endian:
 // vertices n and triangles m (uint32 each), then n x 3 float32 [m], then m x 3 uint32.
 
 import * as THREE from "three";

@@ -1,0 +1,87 @@
+"""A World that runs elsewhere, as a Simulation: the hand's end of a link (mirror_kernels.py)."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.link.clock import open_clock
+from palpate.link.estimate import open_estimate
+from palpate.link.fingerprint import fingerprint
+from palpate.link.impair import QUEUE_COUNTERS, Impairments, open_queue
+from palpate.link.keys import Key
+from palpate.link.sockets import handle_of, new_sender
+from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths
+from palpate.runtime.link.mirror_kernels import Mirror, take_mirror, tick_mirror
+from palpate.runtime.world.simulation import Engine
+from palpate.scenes.scene import Scene
+from palpate.world.build import placeable
+
+if TYPE_CHECKING:  # rendering loads with the first device
+    from palpate.haptics.reach import Reaching
+
+
+class Mirroring(Engine):
+    """A scene that mirrors one at the other end of a link.
+
+    connected  the socket, None: packets are moved by whoever runs it (linked.py).  It begins silent, and says HELLO
+    """
+
+    tick, take = tick_mirror, take_mirror
+
+    def __init__(
+        self,
+        scene: Scene,
+        device: DeviceSpec | None,
+        key: Key,
+        connected: socket.socket | None,
+        devices: Sequence[Reaching] = (),
+        estimate: str = "extrapolate",
+        there: Impairments | None = None,
+        back: Impairments | None = None,
+        start_ns: int = 0,
+        deadline_s: float = 0.0,
+        holds: bool = True,
+        round_trips: int = 0,
+        **options: Any,
+    ) -> None:
+        for each in devices:
+            if np.ptp(each.want.stiffness) > 0.0 or any(each.want.damping):
+                raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
+        model, zeros = scene.model, np.zeros
+        nq, nv = model.nq, model.nv
+        words, query = zeros(LARGEST_WORDS, dtype=np.int64), zeros(LARGEST_WORDS, dtype=np.int64)
+        self._handle = None if connected is None else handle_of(connected)
+        self.mirror = Mirror(
+            sent=start_ns, heard_ns=start_ns, silent=1, may_hold=holds, deadline_ns=round(1e9 * deadline_s),
+            nonce=secrets.randbits(62), fingerprint=fingerprint(model), clock=zeros(2, dtype=np.int64),
+            handle=self._handle.address if self._handle else 0, key=key.words,
+            lengths=packet_lengths(nq, nv, FOR_HAND), lengths_out=packet_lengths(nq, nv), words=words,
+            words_f=words.view(np.float64), raw=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), query=query,
+            query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv),
+            round_trips=zeros(round_trips, dtype=np.int64),
+            placeable=np.flatnonzero(placeable(model)[0]),
+        )  # fmt: skip
+        self.there, self.back = (open_queue(x or Impairments(), start_ns) for x in (there, back))
+        self.estimate, self.clock = open_estimate(model, estimate), open_clock()
+        more = (self.mirror, self.estimate, self.clock, self.there, self.back)
+        super().__init__(
+            replace(scene, plan=None, task=None, controllers=()), device, devices=devices, more=more, **options
+        )
+
+    def warm_later(self) -> None:
+        """Nothing: what hands press on is at the other end."""
+
+    def counts(self) -> dict[str, int]:
+        """What became of packets at this end."""
+        x = self.mirror
+        told = {"dropped": x.dropped, "exchanges": x.logged, "backlog": x.backlog}
+        for name, queue in (("there", self.there), ("back", self.back)):
+            told |= {f"{name}_{what}": getattr(queue, what) for what in QUEUE_COUNTERS}
+        return told

@@ -1,0 +1,293 @@
+"""The server's end of a link: takes packets, gives the holder's hand to the servo, answers with the newest frame.
+
+A thread of its own, compiled, without the GIL.  It reads frames and writes hands and events as a page does, so nothing
+that arrives can delay a tick.  Whatever is in the socket is drained at once: of each peer only the newest QUERY counts
+(a server that answers one by one builds a queue: reference on articulated bodies, section 4).
+
+The servo has one tank of energy (haptics/tank.py) and empties it for another hand.  A hand keeps its own for as long as
+its session lasts, so when it holds again both of its counters go on from where they were: what it granted before was
+spent, and what it was told of before it has.
+
+r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the World's fields in a frame
+"""
+
+from __future__ import annotations
+
+from palpate.frame import BASE_AT, EVENT_AT, HAND_AT, HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
+from palpate.jit import Struct, block_loader, entry, kernel
+from palpate.jit.atomics import load_acquire, monotonic_ns
+from palpate.link.peers import (
+    NOBODY,
+    SEATS,
+    Peers,
+    accept_bye,
+    accept_hello,
+    accept_query,
+    choose_holder,
+    cookie,
+    copy_sender,
+    dropped,
+)  # fmt: skip
+from palpate.link.sockets import receive, send_to, wait_readable
+from palpate.link.wire import (
+    ANOTHER_HOLDS,
+    BYE,
+    HAND_WORDS,
+    HELLO,
+    HELLO_AT,
+    NOBODY_HOLDS,
+    QUERY,
+    QUERY_AT,
+    QUERY_WORDS,
+    SEQUENCE,
+    STATE,
+    STATE_AT,
+    TIME_NS,
+    WELCOME,
+    WELCOME_AT,
+    YOU_HOLD,
+    open_packet,
+    seal,
+)  # fmt: skip
+from palpate.model.model import Floats1, Ints1
+from palpate.runtime.world.state import LINKED_HAND, Offsets
+from palpate.servo.ring import HEAD
+from palpate.servo.ring_kernels import SLOTS, begin_write, copy_message, copy_part, end_write
+
+PATIENCE_NS = 1_000_000  # between two looks at who holds the hand, when nothing arrives
+MOST_AT_ONCE = 4096  # packets in one draining: then peers are answered, whatever else comes
+
+
+class Relay(Struct):
+    """What the thread reads and writes."""
+
+    nq: int
+    nv: int
+    sequence_sent: int
+    received: int  # packets
+    answered: int
+    holder_before: int  # row of Peers
+    account: int  # number of the newest account of energy at the servo,
+    account_of: int  # whose session it is, 0: nobody's, and
+    account_ns: int  # when it begins
+    hand_passed: int  # number of the newest message of own_hands that was passed on, and
+    event_passed: int  # of own_events
+    handle: int  # of the socket
+    key: Ints1  # (2,)
+    lengths_in: Ints1  # of the packets that are taken, and
+    lengths_out: Ints1  # of those that are sent
+    words: Ints1  # (LARGEST_WORDS,) the packet that came
+    sender: Ints1  # whose it is
+    answer: Ints1  # (LARGEST_WORDS,) the packet that goes, and
+    answer_f: Floats1  # the same words as floats
+    welcome: Ints1  # (words of a WELCOME,) its payload in place
+    frame: Ints1  # the newest frame, and
+    frame_f: Floats1  # the same words as floats
+    frames: Ints1  # the rings' memory
+    hands: Ints1  # of this ring and
+    hands_f: Floats1
+    events: Ints1  # of this one the thread is the only writer:
+    events_f: Floats1
+    own_hands: Ints1  # what this side's program says comes through rings of its own, and is passed on, too
+    own_events: Ints1
+    placeable: Ints1  # (n,) bodies that can be placed
+    due: Ints1  # (SEATS,) 1: to be answered
+    arrived_ns: Ints1  # (SEATS,) when the newest query came
+    session: Ints1  # (SEATS,) whose
+    event_seen: Ints1  # (SEATS,) number of the newest event
+    spent_J: Floats1  # (SEATS,) what it had granted when it began to hold, and
+    given_J: Floats1  # (SEATS,) what it had been told by then
+    told_J: Floats1  # (SEATS,) that was granted to it, so far
+    clock: Ints1  # (2,) scratch
+    stop: Ints1  # (1,) 1 ends the thread
+
+
+load = block_loader((Relay, False), (Peers, False), (Offsets, False))
+
+
+@kernel
+def write_welcome(r, peers, now):
+    """WELCOME, with the session that this address has anyway: nothing is remembered.  Its length in bytes."""
+    for i in range(r.welcome.shape[0]):
+        r.answer[i] = r.welcome[i]
+    r.answer[WELCOME_AT.nonce] = r.words[HELLO_AT.nonce]
+    r.sequence_sent += 1
+    return seal(r.answer, r.lengths_out, WELCOME, cookie(peers.secret, r.sender), r.sequence_sent, now, r.key)
+
+
+@kernel
+def take_packet(r, peers, n, now):
+    """One packet of n bytes, whatever it is; its type, or a reason below 0."""
+    kind = open_packet(r.words, n, r.lengths_in, r.key)
+    if kind < 0:
+        return dropped(peers, kind)
+    if kind == QUERY:
+        row = accept_query(peers, r.words, r.sender, now)
+        if row < 0:
+            return row
+        if r.session[row] != peers.session[row]:  # somebody else sits here now
+            r.session[row], r.event_seen[row], r.told_J[row] = peers.session[row], 0, 0.0
+            if r.account_of == r.session[row]:  # it was forgotten while it was away
+                r.account_of = 0
+        r.due[row], r.arrived_ns[row] = 1, now
+    elif kind == BYE:
+        return accept_bye(peers, r.words, r.sender, now)
+    elif kind == HELLO:
+        return accept_hello(peers, r.sender, now)
+    return kind
+
+
+@kernel
+def drain(r, peers):
+    """Everything that has arrived; how much it was."""
+    taken = 0
+    while taken < MOST_AT_ONCE:
+        n = receive(r.handle, r.words, r.sender)
+        if n < 0:
+            break
+        if take_packet(r, peers, n, monotonic_ns(r.clock)) == HELLO:
+            send_to(r.handle, r.answer, write_welcome(r, peers, monotonic_ns(r.clock)), r.sender)
+        taken += 1
+    r.received += taken
+    return taken
+
+
+@kernel
+def is_allowed(kind):
+    return kind in (PLAY, PAUSE, STEP, RESET, SPEED, MODE)
+
+
+@kernel
+def account(r, peers, row, granted_J, now):
+    """The number of this hand's account at the servo, never 0: a new one if another hand's was the last."""
+    if r.account_of != peers.session[row]:
+        r.account_of, r.account_ns = peers.session[row], now + PATIENCE_NS
+        r.account += 1
+        r.spent_J[row] = granted_J
+        r.given_J[row] = r.told_J[row]
+    return r.account
+
+
+@kernel
+def pass_hands(r, peers, holder, now):
+    """The hands of the holder's newest query as the servo's; open hands once when nobody holds them any more."""
+    if holder == NOBODY and r.holder_before == NOBODY:
+        return
+    for k in range(HANDS):
+        at, out = begin_write(r.hands), r.hands_f
+        for i in range(HAND_WORDS):
+            r.hands[at + i] = 0
+        r.hands[at + HAND_AT.hand], r.hands[at + HAND_AT.sent_ns] = k, now
+        if holder != NOBODY:
+            q = holder * QUERY_WORDS + QUERY_AT.hands + k * HAND_WORDS
+            limited = (
+                k == LINKED_HAND and peers.query[q + HAND_AT.session] != 0 and peers.query[q + HAND_AT.hold] != PRESS
+            )
+            for i in range(HAND_WORDS):
+                r.hands[at + i] = peers.query[q + i]
+            granted_J = peers.query_f[q + HAND_AT.energy_J]
+            r.hands[at + HAND_AT.hand], r.hands[at + HAND_AT.sent_ns] = k, r.arrived_ns[holder]
+            r.hands[at + HAND_AT.session] = account(r, peers, holder, granted_J, now) if limited else 0
+            out[at + HAND_AT.energy_J] = granted_J - r.spent_J[holder] if limited else 0.0
+        end_write(r.hands)
+    r.holder_before = holder
+
+
+@kernel
+def pass_own(ring, own, passed):
+    """What this side's program wrote since, into the servo's ring; how much that is by now."""
+    newest = load_acquire(own, HEAD)
+    for number in range(max(passed + 1, newest - own[SLOTS] + 2), newest + 1):
+        if copy_part(own, number, ring, begin_write(ring)):  # else it was overwritten meanwhile
+            end_write(ring)
+    return newest
+
+
+@kernel
+def pass_event(r, peers, row, holder):
+    """An event of a peer, once; of the holder, or of anyone while nobody holds the hand."""
+    q = row * QUERY_WORDS
+    number, kind = peers.query[q + QUERY_AT.event_number], peers.query[q + QUERY_AT.event_kind]
+    if number <= r.event_seen[row]:
+        return
+    r.event_seen[row] = number
+    if is_allowed(kind) and holder in (row, NOBODY):
+        at = begin_write(r.events)
+        for i in range(at, at + r.events[2]):
+            r.events[i] = 0
+        r.events[at + EVENT_AT.kind] = kind
+        r.events_f[at + EVENT_AT.value] = peers.query_f[q + QUERY_AT.event_value]
+        end_write(r.events)
+
+
+@kernel
+def parked_bits(r, o):
+    """Of a STATE, from those of the frame: bodies that can be placed have seven coordinates each, so all fit."""
+    bits = 0
+    for k in range(min(r.placeable.shape[0], 62)):
+        bits |= r.frame[o.parked + r.placeable[k]] << k
+    return bits
+
+
+@kernel
+def write_state(r, peers, o, row, holder, now):
+    """STATE: the newest frame, and what was heard of this peer.  Its length in bytes."""
+    x, f = r.answer, r.answer_f
+    x[STATE_AT.query_seen] = peers.query[row * QUERY_WORDS + SEQUENCE]
+    x[STATE_AT.query_time_ns] = peers.query[row * QUERY_WORDS + TIME_NS]
+    x[STATE_AT.waited_ns] = now - r.arrived_ns[row]
+    x[STATE_AT.age_ns] = now - r.frame[BASE_AT.wall_ns]
+    x[STATE_AT.tick], x[STATE_AT.state] = r.frame[BASE_AT.tick], r.frame[BASE_AT.state]
+    x[STATE_AT.edit_mode], x[STATE_AT.edit_stage] = r.frame[o.edit_mode], r.frame[o.edit_stage]
+    x[STATE_AT.holder] = YOU_HOLD if holder == row else NOBODY_HOLDS if holder == NOBODY else ANOTHER_HOLDS
+    x[STATE_AT.event_seen], x[STATE_AT.parked] = r.event_seen[row], parked_bits(r, o)
+    for i in range(3):
+        x[STATE_AT.dropped + i] = peers.counters[i]
+    for k in range(HANDS):
+        x[STATE_AT.hand_body + k] = r.frame[o.hand_body + k]
+    for i in range(3 * HANDS):
+        f[STATE_AT.hand_force + i] = r.frame_f[o.hand_force + i]
+        f[STATE_AT.hand_point + i] = r.frame_f[o.hand_point + i]
+    f[STATE_AT.sim_time_s] = r.frame_f[BASE_AT.time_s]
+    held = r.frame[o.hand_body] != 0 and r.frame[BASE_AT.wall_ns] > r.account_ns  # before, its tank was another's
+    if held and holder == row and r.account_of == peers.session[row]:
+        r.told_J[row] = max(r.told_J[row], r.given_J[row] + r.frame_f[o.granted_J])
+    f[STATE_AT.granted_J] = r.told_J[row]
+    nq, nv = r.nq, r.nv
+    for i in range(nq):
+        f[STATE_AT.q + i] = r.frame_f[o.q + i]
+    for i in range(nv):
+        f[STATE_AT.q + nq + i] = r.frame_f[o.v + i]
+    r.sequence_sent += 1
+    r.answered += 1
+    r.due[row] = 0
+    return seal(x, r.lengths_out, STATE, peers.session[row], r.sequence_sent, now, r.key)
+
+
+@kernel
+def pass_on(r, peers, now):
+    """(who holds the hand, a row or NOBODY; whether there is a frame to answer with); passes on hand and events."""
+    r.hand_passed = pass_own(r.hands, r.own_hands, r.hand_passed)
+    r.event_passed = pass_own(r.events, r.own_events, r.event_passed)
+    holder = choose_holder(peers, now)
+    if holder == NOBODY or r.due[holder] or holder != r.holder_before:
+        pass_hands(r, peers, holder, now)
+    for row in range(SEATS):
+        if r.due[row]:
+            pass_event(r, peers, row, holder)
+    return holder, copy_message(r.frames, load_acquire(r.frames, HEAD), r.frame)
+
+
+@entry("intp")
+def relay_loop(address):
+    """Until `stop` is set."""
+    r, peers, o = load(address)
+    while load_acquire(r.stop, 0) == 0:
+        wait_readable(r.handle, PATIENCE_NS)
+        drain(r, peers)
+        holder, fresh = pass_on(r, peers, monotonic_ns(r.clock))
+        for row in range(SEATS):
+            if r.due[row] and fresh:  # else the frame was overwritten while it was read: the next turn answers
+                n = write_state(r, peers, o, row, holder, monotonic_ns(r.clock))
+                copy_sender(peers, row, r.sender)
+                send_to(r.handle, r.answer, n, r.sender)

@@ -1,0 +1,1 @@
+"""A session's page: its process, and what it requests."""

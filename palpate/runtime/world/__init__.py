@@ -1,0 +1,1 @@
+"""A World in a session: as a Simulation, and what surrounds it."""
