@@ -1,8 +1,8 @@
 """`palpate bench link`: what loss, delay, jitter, reordering, doubles and an outage do to a hand at the other end.
 
 Server and hand are two processes on this machine.  A simulated PHANToM takes hold of the arm's tool, moves it around a
-closed cycle and lets go, once for each network.  Then the same rows in simulated time (runtime/link/simulated.py), which are
-exact and the same every time: a busy machine hides the network in the first table, nothing does in the second.
+closed cycle and lets go, once for each network.  Then the same rows in simulated time (runtime/link/simulated.py): those
+are exact and the same every time: a busy machine hides the network in the first table, nothing does in the second.
 
 rate, period     between forces on the hand
 stale            ticks for which no new state had come;  late: ticks that ended after the next was due
@@ -119,14 +119,14 @@ def real_row(network: Network, seconds: float, server: Server, fifo: bool) -> di
             Remote("127.0.0.1", server.port), scene, [(device, reach_of(scene))], fifo=fifo, deadline_s=DEADLINE_S,
             there=network.there, back=network.back, round_trips=round(2000 * length_s),
         )  # fmt: skip
-        follower, layout = Follower(session.engine.frames), session.engine.layout
+        follower, layout = Follower(session.simulation.frames), session.simulation.layout
         frames: list[np.ndarray] = []
         with session:
             for _ in range(math.ceil(length_s / WATCH_S)):
                 session.wait(WATCH_S)
                 frames += follower.read()
             frames += follower.read()
-        mirror, reaching = session.engine, session.reaching[0]
+        mirror, reaching = session.simulation, session.reaching[0]
         trips_ns = mirror.mirror.round_trips[: mirror.mirror.logged]
         trace = Trace.of(lambda name: np.array([layout.read(words, name) for words in frames]))
         body = server.order("end", "row")

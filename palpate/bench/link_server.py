@@ -26,7 +26,7 @@ class BodyAccount:
     """Reads every frame of the server along."""
 
     def __init__(self, session: Serving) -> None:
-        self.session, self.follower = session, Follower(session.engine.frames)
+        self.session, self.follower = session, Follower(session.simulation.frames)
         self.open()
 
     def open(self) -> None:
@@ -36,7 +36,7 @@ class BodyAccount:
         self.before: tuple[np.ndarray, np.ndarray] | None = None
 
     def read(self) -> None:
-        layout = self.session.engine.layout
+        layout = self.session.simulation.layout
         for words in self.follower.read():
             holds = bool(layout.read(words, "hand_body")[0] != 0)
             point = layout.read(words, "hand_point")[0]
@@ -51,7 +51,7 @@ class BodyAccount:
         self.read()
         return {
             "absorbed_J": self.absorbed_J,
-            "tank_lowest_J": self.session.engine.tank.lowest,
+            "tank_lowest_J": self.session.simulation.tank.lowest,
             "held_ticks": self.held,
             "frames_lost": self.follower.lost - self.lost,
         }

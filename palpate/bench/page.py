@@ -75,7 +75,7 @@ def frame_row(scene: str, case: Case, session: WorldSession, seconds: float) -> 
     return {
         "scene": scene, "pages": case.pages, "slow": case.slow,
         **spread([age for page in seen.pages for age in page.ages_ms]),
-        "frame_bytes": 8 * session.engine.layout.words,
+        "frame_bytes": 8 * session.simulation.layout.words,
         "frames_hz": sum(len(page.ages_ms) for page in seen.pages) / length_s if length_s else 0.0,
         "bytes_s": sum(page.frame_bytes for page in seen.pages) / length_s if length_s else 0.0,
         "slow_frames": seen.slow_frames, "ticks": seen.ticks, "late_fraction": seen.late / max(1, seen.ticks),

@@ -150,7 +150,7 @@ class Tab:
     def drag(self, body_name: str, seconds: float, seed: int = 1) -> tuple[dict[str, list[float]], float]:
         """Hold a body and lead it around; times [ms] between the stages of every move that came through, and how far
         off the page's clock may be [ms]."""
-        rng, engine, layout = np.random.default_rng(seed), self.session.engine, self.session.engine.layout
+        rng, engine, layout = np.random.default_rng(seed), self.session.simulation, self.session.simulation.layout
         at = self.grab(body_name)
         self.page.evaluate("__notes.sent.length = __notes.shown.length = 0")
         hands, frames = Follower(engine.hands), Follower(engine.frames)

@@ -108,7 +108,7 @@ async def look_now_and_then(url: str, until: float) -> int:
 
 def watched(session: WorldSession, pages: int, slow: bool, seconds: float) -> Watched:
     """So many pages read along for a while, and a slow one beside them."""
-    layout = session.engine.layout
+    layout = session.simulation.layout
 
     async def together() -> tuple[list[Seen], int]:
         until = time.monotonic() + seconds
@@ -118,7 +118,10 @@ def watched(session: WorldSession, pages: int, slow: bool, seconds: float) -> Wa
         await asyncio.sleep(max(0.0, until - time.monotonic()))
         return list(seen), sum(taken)
 
-    frames, late = session.engine.frames, session.engine.head.counters  # ticks begin anew with a reset, these do not
+    frames, late = (
+        session.simulation.frames,
+        session.simulation.head.counters,
+    )  # ticks begin anew with a reset, these do not
     before = frames.head, int(late[LATE])
     seen, taken = asyncio.run(together())
     return Watched(seen, taken, frames.head - before[0], int(late[LATE]) - before[1])
@@ -142,7 +145,7 @@ def touches(session: WorldSession, body_name: str, seconds: float, seed: int = 1
 
 
 async def _touches(session: WorldSession, body: int, seconds: float, rng: np.random.Generator) -> Touches:
-    engine, times = session.engine, Touches()
+    engine, times = session.simulation, Touches()
     layout, until = engine.layout, time.monotonic() + seconds
     async with connected(session.url) as ws:
         stiffness_N_m = (await ws.receive_json())["hand"]["stiffness_N_m"]  # of the hello

@@ -71,7 +71,7 @@ def record_row(case: Recorded, seconds: float, folder: Path) -> dict[str, Any]:
     """Record a session for a while; what came of it."""
     path = folder / "whole.mcap"
     session = WorldSession(case.build(), record=path)
-    ring = Ring(os.dup(session.engine.frames.fd))  # outlives the session: it knows how many were published
+    ring = Ring(os.dup(session.simulation.frames.fd))  # outlives the session: it knows how many were published
     with session:
         recorder = session.recorder
         begin, cpu = time.monotonic(), _cpu_s(recorder)
@@ -85,7 +85,7 @@ def record_row(case: Recorded, seconds: float, folder: Path) -> dict[str, Any]:
     size = path.stat().st_size
     path.unlink()
     return {
-        "scene": case.name, "rate_hz": session.engine.rate_hz, "contacts": int(np.median(contacts)),
+        "scene": case.name, "rate_hz": session.simulation.rate_hz, "contacts": int(np.median(contacts)),
         "published": published, "written": written, "lost": lost, "seconds": length_s, "frame_bytes": 8 * words,
         "frames_MB_s": 8e-6 * words * written / max(length_s, 1e-9), "file_MB_s": 1e-6 * size / max(length_s, 1e-9),
         "recorder_cpu": cpu_share, "late_fraction": session.report.late_fraction, "notes": session.report.notes,
@@ -105,12 +105,12 @@ def _cpu_s(recorder: Child | None) -> float:
 
 def flat_out(session: WorldSession, folder: Path) -> dict[str, float]:
     """Frames in a second of a core: those in a session's ring, written as the recorder does, a chunk each CHUNK_S."""
-    ring, layout = session.engine.frames, session.engine.layout
+    ring, layout = session.simulation.frames, session.simulation.layout
     head = ring.head
     kept = [words for n in range(max(1, head - ring.slots // 2), head + 1) if (words := ring.read(n)) is not None]
-    each = max(1, round(CHUNK_S * session.engine.rate_hz))
+    each = max(1, round(CHUNK_S * session.simulation.rate_hz))
     chunks = [np.stack(kept[k : k + each]) for k in range(0, len(kept), each)]
-    hello = hello_of(session.engine)
+    hello = hello_of(session.simulation)
 
     def ours() -> None:
         with FrameWriter(folder / "ours.mcap", hello, overwrite=True) as writer:
@@ -164,7 +164,7 @@ class Killed:
 
 def kill_recorder(session: WorldSession, path: Path, life_s: float) -> Killed:
     """Attach a recorder to a running session, let it record for a while, kill it -9 and mend what it left."""
-    frames, hello = session.engine.frames, hello_of(session.engine)
+    frames, hello = session.simulation.frames, hello_of(session.simulation)
     orders = {"frame_fd": frames.fd, "path": str(path), "hello": hello, "start": frames.head + 1, "fifo": True}
     recorder = Child("palpate.runtime.record.recorder", orders, [frames.fd])
     try:
@@ -179,7 +179,7 @@ def kill_recorder(session: WorldSession, path: Path, life_s: float) -> Killed:
     mended = recover(path)
     with Recording(mended.path) as back:
         words = np.array([*back], dtype=np.int64)
-    last_ns = int(words[-1, session.engine.layout.offset["wall_ns"]])
+    last_ns = int(words[-1, session.simulation.layout.offset["wall_ns"]])
     return Killed(max(0.0, 1e-9 * (newest_ns - last_ns)), words, mended.lost_bytes)
 
 

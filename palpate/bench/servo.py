@@ -18,7 +18,7 @@ import numpy as np
 
 from palpate.bench.dynamics import machine
 from palpate.bench.timed_servo import lateness_row, run_servo
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.runtime.world.tick import tick_world
 from palpate.scenes.arm import arm
 
@@ -40,7 +40,7 @@ def lateness(rate_hz: int, seconds: float, fifo: bool) -> dict[str, float]:
     """Run the servo of the arm for a while; lateness [us], and the part of ticks that ended after the next was due."""
     scene = arm(rate_hz)
     periods = round(seconds * rate_hz)
-    engine = Engine(scene, lateness_log=periods)
+    engine = WorldSimulation(scene, lateness_log=periods)
     run_servo(engine, periods, fifo)
     row = lateness_row(engine, periods)
     engine.close()
@@ -105,7 +105,7 @@ def latency(seconds: float) -> dict[str, dict[str, float]]:
     frame_ms: list[float] = []
 
     async def client(session: WorldSession) -> None:
-        engine = session.engine
+        engine = session.simulation
         frames, hands, layout = Follower(engine.frames), Follower(engine.hands), engine.layout
         body = session.scene.model.body("tool")
         target = session.frame()["pose"][body][:3].tolist()

@@ -17,7 +17,7 @@ import palpate as pp
 from palpate.bench.timed_servo import lateness_row, run_servo
 from palpate.frame import FAULT
 from palpate.haptics.reach import Reach, Reaching
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.crowd import crowd
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import hrp2_standing
@@ -78,7 +78,7 @@ def touched_scenes() -> tuple[TouchedScene, ...]:
 class FrameLog:
     """Reads every frame of an engine with one device: tick times, ages of forces, what the hand was doing."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: WorldSimulation) -> None:
         self.follower, at, self.period_us = Follower(engine.frames), engine.layout.offset, 1e6 / engine.rate_hz
         self._floats = [at["tick_us"], at["device_age_s"], *(at["device_body_force"] + r for r in range(3))]
         self._ints = [at["device_held"], at["contacts"]]
@@ -116,7 +116,7 @@ def touched(case: TouchedScene, seconds: float, fifo: bool) -> dict[str, Any]:
     periods = round(seconds * scene.rate_hz)
     with pp.open_device(DEVICE, hand=case.hand(seconds)) as device:
         reaching = case.reaching(scene.world, device, real_time=True)
-        engine = Engine(scene, lateness_log=periods, devices=[reaching])
+        engine = WorldSimulation(scene, lateness_log=periods, devices=[reaching])
         log = FrameLog(engine)
         run_servo(engine, periods, fifo, log.read)
         row = {"scene": case.name, "rate_hz": scene.rate_hz} | lateness_row(engine, periods) | log.summary()

@@ -15,7 +15,7 @@ from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
 from palpate.runtime.hello import hello_of
 from palpate.runtime.world.hello import STIFFNESS_N_M
-from palpate.runtime.world.simulation import Engine, running
+from palpate.runtime.world.simulation import WorldSimulation, running
 from palpate.scenes.scene import Scene
 from palpate.servo.run import BATCH, Run
 
@@ -37,7 +37,7 @@ def simulated_run(
 
 
 @contextmanager
-def recorded(scene: Scene, run: Run[Engine], record: Path | None) -> Iterator[FrameWriter | None]:
+def recorded(scene: Scene, run: Run[WorldSimulation], record: Path | None) -> Iterator[FrameWriter | None]:
     """While inside, every frame goes into a recording, too, if one is wanted."""
     if record is None:
         yield None
@@ -52,8 +52,8 @@ def recorded(scene: Scene, run: Run[Engine], record: Path | None) -> Iterator[Fr
 class _Script:
     """The messages of a scripted hand.  Whatever it begins depends on where things are: it begins a batch of ticks."""
 
-    def __init__(self, engine: Engine, hand: Scripted) -> None:
-        self.engine, self.hand = engine, hand
+    def __init__(self, engine: WorldSimulation, hand: Scripted) -> None:
+        self.simulation, self.hand = engine, hand
         self.now: Grasp | Push | None = None
         self.start = np.zeros(3)  # of a grasp, where the hand began (world) [m]; of a push, where it acts in the body
 
@@ -61,7 +61,7 @@ class _Script:
         """Messages (n, words) of the ticks from `done` on: as many as are known, at most `most`, at least one."""
         rows: list[np.ndarray] = []
         for k in range(most):
-            time_s = (done + k) / self.engine.rate_hz
+            time_s = (done + k) / self.simulation.rate_hz
             action = self.hand.acting(time_s)
             if action is not self.now and action is not None:
                 if rows:
@@ -72,8 +72,8 @@ class _Script:
         return np.array(rows)
 
     def _begin(self, action: Grasp | Push) -> None:
-        model = self.engine.model
-        X = forward_kinematics(model, self.engine.servo.q)[model.body(action.body)]
+        model = self.simulation.model
+        X = forward_kinematics(model, self.simulation.arrays.q)[model.body(action.body)]
         before = self.now
         if isinstance(action, Push):
             self.start = action.point(X[:3, :3])
@@ -83,7 +83,7 @@ class _Script:
             self.start = X[:3, :3] @ action.at_body + X[:3, 3]
 
     def _message(self, action: Grasp | Push | None, time_s: float) -> np.ndarray:
-        layout, model = self.engine.hand_layout, self.engine.model
+        layout, model = self.simulation.hand_layout, self.simulation.model
         if action is None:
             return layout.pack()
         if isinstance(action, Push):

@@ -76,7 +76,7 @@ def taken(monkeypatch) -> list[float]:
 
 def watched(session: WorldSession) -> WorldSession:
     """A session whose loop has been heard of once, and is silent since."""
-    session.engine.beat.control[HEARTBEAT_NS] = time.monotonic_ns()
+    session.simulation.beat.control[HEARTBEAT_NS] = time.monotonic_ns()
     session.watching.start()
     return session
 

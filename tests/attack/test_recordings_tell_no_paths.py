@@ -26,7 +26,7 @@ def test_a_robot_from_a_file_is_called_by_its_name_alone(tmp_path):
     scene = scene_of(str(folder / "small.urdf"))()
     assert (scene.name, scene.title) == ("small.urdf", "small.urdf, wall and obstacle")
     session = pp.touch(scene, page=False)
-    assert SECRET not in json.dumps(hello_of(session.engine))
+    assert SECRET not in json.dumps(hello_of(session.simulation))
     session.stop()
     path = tmp_path / "a.mcap"
     simulated_run(scene, 50, record=path)

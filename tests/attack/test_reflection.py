@@ -14,7 +14,7 @@ from palpate.link.sockets import ADDRESS_BYTES, SENDER_WORDS
 from palpate.link.wire import BYE, HELLO, LARGEST_WORDS, QUERY, STATE, TYPES, WELCOME, Wire, packet_lengths
 from palpate.runtime.link.relay import Relaying
 from palpate.runtime.link.relay_kernels import load, pass_on, take_packet, write_state, write_welcome
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.any_arm import scene_of
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the relay needs the compiler")
@@ -45,10 +45,10 @@ class Server:
 
     def __init__(self):
         self.scene = scene_of("arm-line")()
-        self.engine = Engine(self.scene)
-        self.engine.restart()
-        self.engine.simulate(2, np.zeros((0, self.engine.hand_layout.words), dtype=np.int64))
-        self.relaying = Relaying(self.scene, self.engine, KEY, None)
+        self.simulation = WorldSimulation(self.scene)
+        self.simulation.restart()
+        self.simulation.simulate(2, np.zeros((0, self.simulation.hand_layout.words), dtype=np.int64))
+        self.relaying = Relaying(self.scene, self.simulation, KEY, None)
         self.relaying.peers.secret[:] = (3, 4)  # drawn by chance otherwise
         self.wire = Wire(KEY, self.scene.model.nq, self.scene.model.nv)
         self.now, self.sent = START, np.zeros(2 * LARGEST_WORDS, dtype=np.int64)
@@ -69,7 +69,7 @@ class Server:
 def built():
     server = Server()
     yield server
-    server.engine.close()
+    server.simulation.close()
 
 
 @pytest.fixture

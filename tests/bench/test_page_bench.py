@@ -180,12 +180,12 @@ def test_pages_that_watch_and_one_that_touches_see_what_the_servo_does():
     with WorldSession(shown.build(), page=True, port=0) as session:
         until(lambda: session.frame()["tick"] > 500)
         session.reset()  # ticks are counted from here again, and the row must not mind
-        published = session.engine.frames.head
+        published = session.simulation.frames.head
         seen = watched(session, pages=2, slow=True, seconds=1.0)
-        published = session.engine.frames.head - published
+        published = session.simulation.frames.head - published
         felt = touches(session, shown.body, seconds=1.0)
         assert session.frame()["hand_body"][0] == 0  # it let go
-        frame_bytes = 8 * session.engine.layout.words
+        frame_bytes = 8 * session.simulation.layout.words
     for got in seen.pages:
         assert got.frame_bytes == frame_bytes * len(got.ages_ms) > 0
         assert min(got.ages_ms) > 0.0

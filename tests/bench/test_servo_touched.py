@@ -16,7 +16,7 @@ from palpate.collision.polyhedra import merged, volume
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.rendering.facade import Proxy
 from palpate.model.shapes import SHAPE_KINDS
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 
 needs_compiler = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 SMALL = ((48, 41),)  # meridians and parallels: 3840 triangles, flat to well within the 3 mm of the sliding hand
@@ -45,7 +45,7 @@ def test_one_round_pushes_takes_hold_drags_and_lets_go(case):
     scene = case.build()
     with pp.open_device(touched.DEVICE, hand=case.hand(touched.ROUND_S)) as device:
         reaching = case.reaching(scene.world, device, real_time=False)
-        engine = Engine(scene, devices=[reaching])
+        engine = WorldSimulation(scene, devices=[reaching])
         log = touched.FrameLog(engine)
         engine.restart()
         ticks, nobody = round(touched.ROUND_S * scene.rate_hz), np.zeros((0, engine.hand_layout.words), dtype=np.int64)
@@ -72,7 +72,7 @@ def test_hrp2_stands_through_a_round():
     with pp.open_device(touched.DEVICE, hand=case.hand(touched.ROUND_S)) as device:
         session = pp.touch(scene, [(device, case.reach)], page=False)
         session.simulate(touched.ROUND_S)
-        session.engine.close()
+        session.simulation.close()
     assert scene.world.pose("HEAD_JOINT1")[2, 3] > 0.97 * head
 
 

@@ -10,7 +10,7 @@ from palpate.control.guide_tables import Editing
 from palpate.control.plan import Plan
 from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run
 from palpate.world.world import World
@@ -22,12 +22,12 @@ class Guided:
     """An engine and what its frames said; hand(k) gives the fields of a HAND message for tick k, or None."""
 
     def __init__(self, world: World, plan: Plan, editing: Editing) -> None:
-        self.engine = Engine(Scene("guided", "Guided", world, plan, editing=editing), BLUNT)
-        self.model, self.dt, self._run = world.model, world.dt, Run(self.engine)
+        self.simulation = WorldSimulation(Scene("guided", "Guided", world, plan, editing=editing), BLUNT)
+        self.model, self.dt, self._run = world.model, world.dt, Run(self.simulation)
 
     def run(self, ticks: int, hand: Callable[[int], dict | None] | None = None) -> Guided:
         fields = [(hand(self._run.count + k) if hand else None) or {} for k in range(ticks)]
-        self._run.ticks(ticks, np.array([self.engine.hand_layout.pack(**each) for each in fields]))
+        self._run.ticks(ticks, np.array([self.simulation.hand_layout.pack(**each) for each in fields]))
         return self
 
     def push(self, body: str, force, first: int, last: int, at_body=(0.0, 0.0, 0.0)) -> Callable[[int], dict | None]:
@@ -36,7 +36,7 @@ class Guided:
         return lambda k: fields if first <= k < last else None
 
     def event(self, kind: int, value: float = 0.0, **fields) -> None:
-        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
+        self.simulation.events.write(self.simulation.event_layout.pack(kind=kind, value=value, **fields))
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self._run.history(name)

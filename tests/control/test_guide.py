@@ -155,7 +155,7 @@ def test_the_offset_moves_as_mass_damper_and_spring_whatever_the_arm_weighs(scen
     run = line(scene, "blend", blend_period_s=period_s)
     point = (0.39, 0.0, 0.0)
     run.run(1500, run.push("link2", (0, -40, 0), 550, 750, point))
-    g = run.engine.guiding.arrays
+    g = run.simulation.guiding.arrays
     d, rate = np.zeros(6), np.zeros(6)
     worst = 0.0
     for k, (q, shown, force) in enumerate(zip(run["q"], run["plan_q"], run["hand_force"][:, 0], strict=True)):
@@ -210,7 +210,7 @@ def test_changing_modes_while_it_runs_never_jerks(scene, changes, seed):
         run.event(frame.MODE, MODES.index(mode))
         force = rng.uniform(-20, 20, 3)
         run.run(ticks, run.push("link2", force, 0, 10**9) if touched else None)
-    assert run.engine.guiding.arrays.mode == MODES.index(changes[-1][0])
+    assert run.simulation.guiding.arrays.mode == MODES.index(changes[-1][0])
     assert np.isfinite(run["q"]).all()
     assert np.abs(run.acceleration).max() < 100.0  # [rad/s^2]
 
@@ -284,7 +284,7 @@ def test_a_plan_that_does_not_fit_its_world_is_refused(editing, words):
 
 def test_a_new_plan_must_be_of_the_same_joints_and_of_numbers():
     scene = arm_at_rest()
-    guiding = Guided(scene.world, scene.plan, Editing()).engine.guiding
+    guiding = Guided(scene.world, scene.plan, Editing()).simulation.guiding
     with pytest.raises(ValueError, match="rows of 6 joints"):
         guiding.block_of(Plan(*(np.zeros((3, 5)) for _ in range(3))))
     wrong = rest(scene.model, scene.plan.q[0])

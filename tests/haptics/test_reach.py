@@ -60,7 +60,7 @@ class Run:
         self.world, self.reaching = self.session.scene.world, self.session.reaching
         for each in self.reaching:
             each.arrays.real_time = 0
-        self._run = pp.Run(self.session.engine)
+        self._run = pp.Run(self.session.simulation)
 
     def go(self, seconds: float) -> "Run":
         self._run.seconds(seconds)
@@ -209,7 +209,7 @@ def test_a_hold_does_not_survive_a_reset():
     """A reset moves bodies away under the hand; without letting go, the spring would be as long as that way."""
     run = Run(floating(cube(0.0)), forward(0.1, buttons=1), "tool", tool="box").go(0.8)
     assert run.world.q[0] > 0.09
-    run.session.engine.restart()
+    run.session.simulation.restart()
     run.go(0.05)
     assert not run["device_body_force"][-50:, 0].any()
 
@@ -264,7 +264,7 @@ def test_an_arm_that_is_held_yields_and_its_plan_waits():
     device = hand((0.0, STILL), (0.1, STILL), (1.1, (0.0, 0.1, 0.0)), (1.101, (0.0, 0.1, 0.0)), buttons=(0, 1, 1, 0))
     run = Run(scene, device, place=pp.Transform(p=tuple(start)), strength_N=200.0).go(1.0)
     assert run["device_held"][-1, 0] == body
-    guide = run.session.engine.guiding.arrays
+    guide = run.session.simulation.guiding.arrays
     assert guide.gain == 0.0
     assert guide.phase < 200.0
     assert run["pose"][-1, body, 1] - start[1] > 0.05
@@ -417,7 +417,7 @@ def test_a_law_that_fails_takes_its_force_away_and_nothing_else():
     assert run.count("law_failed") == 1
     assert run.reaching[0].fault == "a law failed: breaks_at_half_a_second"
     assert run.world.q[0] == pytest.approx(5.0 + 0.1, rel=1e-9)  # the world went on
-    run.session.engine.restart()
+    run.session.simulation.restart()
     run.go(0.4)
     assert run.reaching[0].fault == ""
     assert run.vector("sent")[0] > 1.0

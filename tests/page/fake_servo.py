@@ -20,7 +20,7 @@ from palpate import frame
 from palpate.frame import Layout
 from palpate.runtime.hello import complete, events_of, replayed
 from palpate.runtime.world.shown import SETTINGS, describe_page
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.servo.ring import Follower, Ring
 
 RATE_HZ = 250.0
@@ -42,7 +42,7 @@ class Rings:
         place = {"kind": frame.PLACE, "bodies": list(range(2, n_bodies))}
         own = {
             "scene": "small", "title": "A small scene", "rate_hz": RATE_HZ, "settings": SETTINGS,
-            "events": events_of(Engine.takes) | {"place": place},
+            "events": events_of(WorldSimulation.takes) | {"place": place},
             "joints": [f"joint{i + 1}" for i in range(nq)], "joint_units": ["rad"] * nq,
             "axes": [{"name": f"joint{i + 1}", "unit": "rad", "index": i, "held": True} for i in range(nq)],
             "bodies": bodies, "hand": {"stiffness_N_m": STIFFNESS_N_M, "force_limit_N": FORCE_LIMIT_N}, **hello,

@@ -20,7 +20,7 @@ from palpate.registry import find
 from palpate.runtime.hello import hello_of
 from palpate.runtime.world.events import MOST_TIMES
 from palpate.runtime.world.meshes import write_meshes
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene
@@ -30,7 +30,7 @@ PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 
 
 def hello(scene: Scene, *devices: Reaching) -> dict:
-    engine = Engine(scene, devices=devices)
+    engine = WorldSimulation(scene, devices=devices)
     try:
         return json.loads(json.dumps(hello_of(engine), allow_nan=False))
     finally:

@@ -31,7 +31,7 @@ from palpate.runtime.page import early as early_page
 from palpate.runtime.page.early import EarlyPage
 from palpate.runtime.page.process import Where
 from palpate.runtime.world.session import WorldSession
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 
 pytestmark = [
     pytest.mark.usefixtures("built"),
@@ -138,7 +138,7 @@ def test_what_a_page_asks_for_meanwhile_is_declined_and_its_hands_hold_nothing(e
 def test_what_is_shown_before_it_runs_is_what_runs(parts: list[Part]) -> None:
     session = WorldSession(live.build("arm-line", "hold"))
     try:
-        runs = json.loads(json.dumps(hello_of(session.engine)))
+        runs = json.loads(json.dumps(hello_of(session.simulation)))
     finally:
         session.stop()
     with EarlyPage(Where("127.0.0.1", 0, None, "token"), "arm-line", "hold", Remaining(parts)) as page:
@@ -170,9 +170,9 @@ class Slow:
         self.pages: list[Child] = []
         self.parts = [Part(f"world.part{k}") for k in range(9)]
         patch.setattr(early_page, "missing", lambda entries: self.parts)
-        warm = Engine.warm
+        warm = WorldSimulation.warm
 
-        def slowly(engine: Engine) -> None:
+        def slowly(engine: WorldSimulation) -> None:
             while not self.compiled.wait(0.01):  # a signal is seen in between
                 pass
             warm(engine)
@@ -183,7 +183,7 @@ class Slow:
             made(page, *arguments)
             self.pages.append(page.process)
 
-        patch.setattr(Engine, "warm", slowly)
+        patch.setattr(WorldSimulation, "warm", slowly)
         patch.setattr(EarlyPage, "__init__", noted)
 
     def say(self, line: str) -> None:

@@ -24,11 +24,11 @@ from palpate.page.messages import (
     released,
 )  # fmt: skip
 from palpate.runtime import hello
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 
 TOUCHABLE = frozenset({2, 3})
 # as a hello lists them: a World's, a recording's, and one of somebody's own simulation
-EVENTS = hello.EVENTS | hello.events_of(Engine.takes) | {
+EVENTS = hello.EVENTS | hello.events_of(WorldSimulation.takes) | {
     "place": {"kind": frame.PLACE, "low": 0, "high": 1, "whole": True, "bodies": [2, 3]},
     "seek": {"kind": frame.SEEK, "low": 0, "high": 8},
     "valve": {"kind": 40, "low": -1.5, "high": 2},

@@ -37,7 +37,7 @@ class Witness:
     """Reads every frame of a session along."""
 
     def __init__(self, session: WorldSession) -> None:
-        self.layout, self.follower = session.engine.layout, Follower(session.engine.frames)
+        self.layout, self.follower = session.simulation.layout, Follower(session.simulation.frames)
         self.frames: list[np.ndarray] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -108,7 +108,7 @@ async def keep_holding(session: WorldSession, client: Client, seconds: float) ->
         await client.say(hand)
         await asyncio.sleep(SAID_AGAIN_S)
     begun = session.frame()["tick"]
-    while session.frame()["tick"] < begun + seconds * session.engine.rate_hz:
+    while session.frame()["tick"] < begun + seconds * session.simulation.rate_hz:
         await client.say(hand)
         await asyncio.sleep(min(SAID_AGAIN_S, seconds))
 

@@ -134,7 +134,7 @@ def test_every_format_is_exported_from_a_session_that_recorded(tmp_path, remote)
         stack.enter_context(session)
         session.mark("=1+1", {"answer": "+2", "n": -3})
         session.hold("tool", (0.0, 0.0, 0.0), (0.4, 0.2, 0.4))
-        until(lambda: session.engine.frames.head > 60, "frames")
+        until(lambda: session.simulation.frames.head > 60, "frames")
         session.let_go()
     layout, words = words_of(path)
     for form in set(FORMATS) - {"hand", "hands"}:

@@ -18,7 +18,7 @@ from palpate.runtime.hello import hello_of
 from palpate.runtime.record.recorder import Sources
 from palpate.runtime.world.recorded_hands import touch_again
 from palpate.runtime.world.session import SMOOTH_S
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.servo.loop import STOP, servo_loop
 from palpate.servo.ring import Follower
@@ -35,38 +35,42 @@ class Live:
     """The servo's loop in real time in a thread, with what a session gives it, and a recording of it all."""
 
     def __init__(self, scene, path):
-        self.engine = Engine(scene, smooth_s=SMOOTH_S)
-        self.engine.learn_to_touch()
-        self.engine.restart()
-        self.writer = FrameWriter(path, hello_of(self.engine))
-        followers = [Follower(ring, 1) for ring in (self.engine.frames, self.engine.hands, self.engine.events)]
+        self.simulation = WorldSimulation(scene, smooth_s=SMOOTH_S)
+        self.simulation.learn_to_touch()
+        self.simulation.restart()
+        self.writer = FrameWriter(path, hello_of(self.simulation))
+        followers = [
+            Follower(ring, 1) for ring in (self.simulation.frames, self.simulation.hands, self.simulation.events)
+        ]
         self.sources, self.model = Sources(*followers), scene.model
-        self._loop = threading.Thread(target=servo_loop, args=(self.engine.address, 0), daemon=True)
+        self._loop = threading.Thread(target=servo_loop, args=(self.simulation.address, 0), daemon=True)
 
     def __enter__(self):
         self._loop.start()
         return self
 
     def __exit__(self, *_):
-        self.engine.beat.control[STOP] = 1
+        self.simulation.beat.control[STOP] = 1
         self._loop.join()
         self.sources.take(self.writer)
         self.writer.close(lost=self.sources.frames.lost)
-        self.engine.close()
+        self.simulation.close()
 
     def event(self, kind, value=0.0):
-        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value))
+        self.simulation.events.write(self.simulation.event_layout.pack(kind=kind, value=value))
 
     def hand(self, hand, body="", **more):
         row = self.model.body(body) if body else 0
-        self.engine.hands.write(
-            self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, body=row, stiffness_N_m=600.0, **more)
+        self.simulation.hands.write(
+            self.simulation.hand_layout.pack(
+                sent_ns=time.monotonic_ns(), hand=hand, body=row, stiffness_N_m=600.0, **more
+            )
         )
 
     def wait(self, frames):
         """So many frames more, one a tick, or fewer while paused: not by the clock, behind which a machine may fall."""
-        enough = self.engine.frames.head + frames
-        until(lambda: self.sources.take(self.writer) or self.engine.frames.head >= enough)
+        enough = self.simulation.frames.head + frames
+        until(lambda: self.sources.take(self.writer) or self.simulation.frames.head >= enough)
 
 
 def touched(path, scene, pause=False, **more):
@@ -110,7 +114,7 @@ def assert_same(layout, a, b):
 
 def test_hands_of_a_run_in_simulated_time_give_the_same_bits_again(tmp_path):
     scene = arm_at_rest()
-    engine = Engine(scene, smooth_s=SMOOTH_S)
+    engine = WorldSimulation(scene, smooth_s=SMOOTH_S)
     engine.restart()
     layout, n, body = engine.hand_layout, 600, scene.model.body("tool")
     table = np.array([

@@ -37,7 +37,7 @@ def session():
 @pytest.mark.parametrize("seed", KILLS)
 def test_kill_9_leaves_a_file_that_opens_and_every_frame_up_to_its_last(session, seed, tmp_path):
     life_s = np.random.default_rng(seed).uniform(0.0, 0.4)
-    at = session.engine.layout.offset
+    at = session.simulation.layout.offset
     killed = kill_recorder(session, tmp_path / "run.mcap", life_s)
     with Recording(tmp_path / "run.mcap") as crashed:  # opens as it is, without its end,
         assert not crashed.finished

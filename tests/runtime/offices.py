@@ -35,12 +35,12 @@ class Office:
 
     def refuses(self, what: str, words: str, **more) -> None:
         """It fails in one line, nothing has changed, and the desk is still open."""
-        before = self.session.engine.events.head, self.session.next_scene
+        before = self.session.simulation.events.head, self.session.next_scene
         answer = self.ask(what, **more)
         assert answer.keys() == {"id", "ok", "error"}
         assert not answer["ok"]
         assert words in answer["error"]
         assert "\n" not in answer["error"]
-        assert (self.session.engine.events.head, self.session.next_scene) == before
+        assert (self.session.simulation.events.head, self.session.next_scene) == before
         assert not self.session.leaving.is_set()
         assert all(thread.is_alive() for thread in self.desk._threads)

@@ -145,7 +145,7 @@ def test_obstacles_are_added_and_removed_until_there_are_none_to_spare(office):
     assert office.ask("remove", name=names[1])["ok"]
     assert office.ask("add", at=[0.9, 0.0, 0.4])["name"] == names[1]
     office.session.simulate(0.01)
-    model, q = office.session.scene.model, office.session.engine.servo.q
+    model, q = office.session.scene.model, office.session.simulation.arrays.q
     placed = pp.forward_kinematics(model, q)[model.body(names[1])][:3, 3]
     assert placed == pytest.approx((0.9, 0.0, 0.4))
 

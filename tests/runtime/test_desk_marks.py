@@ -88,8 +88,8 @@ def test_marks_of_a_busy_desk_are_in_the_recording_at_their_time(tmp_path, monke
         office, stamps = Office(session), {}
         office.desk.requested(Page(), {"id": 1, "what": "scene", "name": "arm"})
         for k in range(5):
-            head = session.engine.frames.head
-            until(lambda before=head: session.engine.frames.head > before + 5)
+            head = session.simulation.frames.head
+            until(lambda before=head: session.simulation.frames.head > before + 5)
             stamps[f"{k}"] = time.monotonic_ns()
             assert office.ask("mark", text=f"{k}", arrived_ns=stamps[f"{k}"])["ok"]
         session.mark("from Python", {"k": 1})
@@ -117,7 +117,7 @@ def test_a_line_that_is_too_deep_does_not_end_the_listening_to_a_page(tmp_path, 
 def test_a_trial_that_cannot_be_marked_is_still_counted_and_the_watch_goes_on(office, monkeypatch, seconds):
     """Nothing is recorded, or no longer, or the trial holds what JSON cannot: that is no reason to stop watching."""
     trial = Trial(1, True, seconds, 0.1, 2.0, 0)
-    servo, session = office.session.engine.servo, office.session
+    servo, session = office.session.simulation.arrays, office.session
     servo.task_state, servo.task_trial = REACHED, 1
     monkeypatch.setattr(trials_module, "trials_of", lambda frames: [trial])
     monkeypatch.setattr(WorldSession, "frame", lambda self: {})

@@ -47,7 +47,7 @@ class Frames:
     """Every frame from now on, also of a wait that is longer than the ring."""
 
     def __init__(self, session) -> None:
-        self._layout, self._follower, self._seen = session.engine.layout, Follower(session.engine.frames), []
+        self._layout, self._follower, self._seen = session.simulation.layout, Follower(session.simulation.frames), []
 
     def until(self, condition) -> None:
         until(lambda: self.take() and condition())
@@ -157,7 +157,7 @@ def test_a_paused_world_has_let_go_of_what_was_held():
 
 def test_in_slow_motion_the_device_is_answered_in_every_period(session, device):
     session._event(frame.SPEED, 0.1)
-    until(lambda: session.engine.head.speed == 0.1)
+    until(lambda: session.simulation.head.speed == 0.1)
 
     def both() -> tuple[int, float]:
         """The world's tick, and the time [s] of the device while it lasted: ten periods of it."""

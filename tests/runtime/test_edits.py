@@ -72,7 +72,7 @@ def test_a_kept_edit_is_the_plan_from_then_on_and_is_followed(edited, tmp_path):
     motion = replay.edit.motion()
     assert motion.q[-1] == pytest.approx(kept.q[-1], abs=0.08)  # brought to rest a little further on
     assert replay.edit.clearance(motion).of(obstacle="obstacle").smallest.gap_m > 0.02
-    assert replay.engine.guiding.arrays.stage == PLANNED
+    assert replay.simulation.guiding.arrays.stage == PLANNED
 
 
 def test_smoothing_takes_the_blows_out_and_leaves_the_path(edited):
@@ -86,7 +86,7 @@ def test_smoothing_takes_the_blows_out_and_leaves_the_path(edited):
 def test_keeping_smooths_the_planned_joints_as_if_the_whole_world_were_smoothed(edited):
     """Obstacles and free bodies stand still meanwhile: to leave them out changes nothing, but for the time it takes."""
     edit, model, motion = edited.edit, edited.scene.model, edited.edit.motion()
-    at, whole = edited.engine.guiding.arrays, edit.whole(motion).smooth(model, 0.06)
+    at, whole = edited.simulation.guiding.arrays, edit.whole(motion).smooth(model, 0.06)
     resampled = whole.resample(model, 1e-3)
     kept = edit.keep(smooth_s=0.06)
     for part, columns in (("q", at.q_at), ("v", at.v_at), ("a", at.v_at)):
@@ -168,7 +168,7 @@ def held_over(ball_m: float) -> tuple:
     still = Trajectory.of_plan(
         type(line.plan)(*(np.repeat(x[:1], 5, axis=0) for x in line.plan)), 0.1, session.edit.joints
     )
-    tool = pp.forward_kinematics(model, session.engine.servo.q)[model.body("tool")][:3, 3]
+    tool = pp.forward_kinematics(model, session.simulation.arrays.q)[model.body("tool")][:3, 3]
     session.edit.place("ball", pp.Transform(p=(tool[0] + 1.0, tool[1], tool[2])))
     session.simulate(0.01)
     away = session.edit.clearance(still).smallest
@@ -207,7 +207,7 @@ def test_an_added_obstacle_is_in_the_way_and_a_removed_one_is_not():
     assert edit.obstacles == ("wall",)
     assert {pair[1] for pair in edit.clearance(edit.plan).pairs} == {"wall"}
     assert not any("obstacle" in line for line in edit.check(edit.plan))
-    elbow = pp.forward_kinematics(model, session.engine.servo.q)[model.body("link3")][:3, 3]
+    elbow = pp.forward_kinematics(model, session.simulation.arrays.q)[model.body("link3")][:3, 3]
     name = edit.add(tuple(elbow))
     assert name in session.scene.spares
     assert name in edit.obstacles  # even before the servo has put it there
@@ -260,7 +260,7 @@ def test_a_spare_that_waits_touches_nothing_and_costs_no_contact():
 
 def memory(engine) -> dict[str, bytes]:
     """Everything that a tick reads, but for the rings."""
-    parts = {"servo": engine.servo, "guide": engine.guiding.arrays, "start": engine._start.parts[0],
+    parts = {"servo": engine.arrays, "guide": engine.guiding.arrays, "start": engine._start.parts[0],
              "world": engine.world.arrays.state, "model": engine.model.arrays}  # fmt: skip
     rings = ("frames", "frames_f", "hands", "events")
     return {f"{name}.{field}": np.asarray(value).tobytes() for name, part in parts.items()
@@ -273,14 +273,14 @@ def test_a_change_from_outside_is_an_event_and_changes_nothing_before_the_tick_t
     session = pp.touch(arm_line(), page=False)
     session.simulate(1.0)
     edit, motion, obstacle = session.edit, session.edit.motion(), session.scene.obstacles[0]
-    before = memory(session.engine)
+    before = memory(session.simulation)
     {"follow": lambda: edit.follow(motion), "keep": edit.keep, "mode": lambda: setattr(edit, "mode", "teach"),
      "place": lambda: edit.place(obstacle, pp.Transform(p=(1, 0, 1))), "add": lambda: edit.add((1, 0, 1)),
      "remove": lambda: edit.remove(obstacle), "play": session.play, "reset": session.reset}[what]()  # fmt: skip
-    after = memory(session.engine)
+    after = memory(session.simulation)
     assert [name for name in before if before[name] != after[name]] == []
     session.simulate(0.001)
-    assert memory(session.engine) != before
+    assert memory(session.simulation) != before
 
 
 def test_a_plan_that_is_put_while_the_arm_moves_begins_with_the_tick_that_takes_it():
@@ -288,10 +288,10 @@ def test_a_plan_that_is_put_while_the_arm_moves_begins_with_the_tick_that_takes_
     session = pp.touch(arm_line(solid=False, mode="resume"), page=False)
     session.simulate(0.5)
     motion = session.edit.motion()
-    goal = np.array(session.engine.guiding.arrays.goal)
+    goal = np.array(session.simulation.guiding.arrays.goal)
     session.edit.follow(motion)
     session.simulate(motion.duration_s + 4.0)
-    at = session.engine.guiding.arrays
+    at = session.simulation.guiding.arrays
     assert not np.array_equal(at.goal, goal)
     assert session.scene.world.q[at.q_at] == pytest.approx(session.edit.plan.q[-1], abs=1e-3)
     session.reset()

@@ -59,8 +59,8 @@ class Touching(Run):
         super().__init__(
             pp.World([WALL], dt=DT), device, "push", surface=SLIPPERY, strength_N=device.spec.force_limit_N
         )
-        self._layout, self._kept = self.session.engine.layout, []
-        self.session.engine.layout = self  # runs of half a minute: keep what is asked for, not whole frames
+        self._layout, self._kept = self.session.simulation.layout, []
+        self.session.simulation.layout = self  # runs of half a minute: keep what is asked for, not whole frames
 
     def unpack(self, words):
         self._kept.append(

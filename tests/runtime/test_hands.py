@@ -15,7 +15,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.haptics.devices.messages import SURFACE_N_M
 from palpate.haptics.rendering.surface import Surface
-from palpate.runtime.world.simulation import SURFACE_NS_M, Engine
+from palpate.runtime.world.simulation import SURFACE_NS_M, WorldSimulation
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
 from palpate.scenes.scene import Scene
@@ -32,29 +32,29 @@ class Run:
 
     def __init__(self, world: pp.World, touches: bool = True) -> None:
         self.world, self.model = world, world.model
-        self.engine = Engine(Scene("world", "A world", world))
+        self.simulation = WorldSimulation(Scene("world", "A world", world))
         if touches:
-            self.engine.learn_to_touch()
-        self.engine.restart()
-        self._follower, self._words = Follower(self.engine.frames), []
+            self.simulation.learn_to_touch()
+        self.simulation.restart()
+        self._follower, self._words = Follower(self.simulation.frames), []
 
     def go(self, ticks: int, *hands: dict) -> "Run":
         """So many ticks; several hands speak in turn, as a hand that is not heard of for less than 100 ms holds on."""
-        rows = np.array([self.engine.hand_layout.pack(**hand) for hand in hands or [{}]])
-        table = np.resize(rows, (ticks, self.engine.hand_layout.words))
+        rows = np.array([self.simulation.hand_layout.pack(**hand) for hand in hands or [{}]])
+        table = np.resize(rows, (ticks, self.simulation.hand_layout.words))
         for begin in range(0, ticks, BATCH):
             n = min(BATCH, ticks - begin)
-            assert self.engine.simulate(n, table[begin : begin + n]) == n
+            assert self.simulation.simulate(n, table[begin : begin + n]) == n
             self._words += self._follower.read()
         assert self._follower.lost == 0
         return self
 
     def event(self, kind: int, value: float = 0.0) -> "Run":
-        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value))
+        self.simulation.events.write(self.simulation.event_layout.pack(kind=kind, value=value))
         return self
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return np.array([self.engine.layout.read(words, name) for words in self._words])
+        return np.array([self.simulation.layout.read(words, name) for words in self._words])
 
     def pull(self, hand: int, at_body, target, body: str = "box", **more) -> dict:
         return {"hand": hand, "body": self.model.body(body), "at_body": at_body, "target": target,
@@ -121,7 +121,7 @@ TIPS = st.lists(st.tuples(*[st.floats(-0.13, 0.13)] * 3), min_size=2, max_size=6
 def test_a_press_pushes_within_the_friction_cone_of_what_is_there_and_never_pulls(tips, stiffness, turned, radius):
     """articulated-haptics.md 3.1: into the surface, from wherever the ball comes; and nothing outside."""
     run = Run(floating(R=pp.Rotation.exp(turned)))
-    proxy, mu = run.engine.page_hands[0].rendering.state, Surface().static_friction
+    proxy, mu = run.simulation.page_hands[0].rendering.state, Surface().static_friction
     for tip in tips:
         for _ in range(15):
             run.go(1, run.press(tip, stiffness, radius))
@@ -151,8 +151,8 @@ def test_a_press_gives_a_body_no_more_than_the_hand_put_in(speed, spin, across, 
     R = pp.Rotation.exp(turned)
     run = Run(floating(R=R))
     run.world.v[:] = (*spin, 0.0, 0.0, speed)
-    run.engine.servo.v_start[:] = run.world.v
-    run.engine.restart()
+    run.simulation.arrays.v_start[:] = run.world.v
+    run.simulation.restart()
     wide, rate = sway
     tips = [R.apply((*across, 0.11 + wide * np.sin(rate * 1e-3 * k))) for k in range(120)]
     run.go(120, *(run.press(tip, stiffness) for tip in tips))
@@ -250,7 +250,7 @@ def test_before_it_has_learnt_to_touch_a_hand_holds_and_a_press_does_nothing():
     assert not run["hand_kind"].any()
     run.go(50, run.pull(0, (0, 0, 0), (0, 0, 0.1)))
     assert run["hand_force"][-1, 0, 2] > 1.0
-    run.engine.learn_to_touch()
+    run.simulation.learn_to_touch()
     run.go(50, run.press((0, 0, 0.09)))
     assert run["hand_kind"][-1, 0] == frame.PRESS
     assert run["hand_force"][-50:, 0].any()
@@ -384,9 +384,9 @@ def test_a_frame_has_room_for_as_many_contacts_as_it_says_and_none_is_left_over(
 def test_an_arm_on_its_line_touches_the_obstacle_and_says_so():
     scene = arm_line()
     session = pp.touch(scene, page=False)
-    follower = Follower(session.engine.frames)
+    follower = Follower(session.simulation.frames)
     session.simulate(1.2)
-    layout = session.engine.layout
+    layout = session.simulation.layout
     rows = [words for words in follower.read() if layout.read(words, "contacts")]
     assert rows
     bodies = {scene.model.body_names[b] for b in layout.read(rows[-1], "contact_body").ravel() if b}

@@ -55,7 +55,7 @@ def server():
     """The arm at rest; it neither spins nor asks to be first, others want the processor too."""
     server = Serving(arm_at_rest(), HERE, 0, fifo=False)
     server.start()
-    server.engine.beat.control[SPIN_NS] = 0
+    server.simulation.beat.control[SPIN_NS] = 0
     yield server
     server.stop()
 
@@ -245,7 +245,7 @@ def test_a_holder_whose_numbers_make_no_sense_harms_nothing(server, hand, whole,
         answer = hand.query(wants=HOLD, second=said, **whole, **floats)
         assert answer["state"] == frame.RUNNING
         assert np.isfinite(answer["q"]).all()
-        assert np.linalg.norm(answer["hand_force"], axis=1).max() <= server.engine.device.force_limit_N * (1 + 1e-9)
+        assert np.linalg.norm(answer["hand_force"], axis=1).max() <= server.simulation.device.force_limit_N * (1 + 1e-9)
     hand.query(wants=WATCH)
 
 
@@ -381,7 +381,7 @@ def test_only_the_holder_may_pause_what_it_holds(server, peer):
 def test_energy_is_not_spent_twice_when_hands_change(server, peer):
     """haptics/tank.py: what a hand granted before another held counts no more, and nobody gets another's."""
     first, second = peer(), peer()
-    tank = server.engine.tank
+    tank = server.simulation.tank
     still = pulling(server, by_m=(0.0, 0.0, 0.0))
 
     def holds(hand, granted_J) -> dict:
@@ -435,7 +435,7 @@ def test_under_a_flood_the_servo_ticks_and_the_hand_is_heard(server, what):
     )
     client = RemoteSession(Remote(HERE, server.port), arm_at_rest(), fifo=False, deadline_s=0.0)
     client.start()
-    client.engine.beat.control[SPIN_NS] = 0
+    client.simulation.beat.control[SPIN_NS] = 0
     ended = threading.Event()
     flooding = threading.Thread(target=flood, args=(server.port, packet, ended), daemon=True)
     target = pulling(server)["target"]

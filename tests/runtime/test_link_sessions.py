@@ -45,7 +45,7 @@ def serving(scene, port=0) -> Serving:
     """A server; others want the processor too, so it neither spins nor asks to be first."""
     server = Serving(scene, HERE, port, fifo=False)
     server.start()
-    server.engine.beat.control[SPIN_NS] = 0
+    server.simulation.beat.control[SPIN_NS] = 0
     return server
 
 
@@ -68,7 +68,7 @@ def join(server):
             )
             stack.callback(client.stop)
             client.start()
-            client.engine.beat.control[SPIN_NS] = 0
+            client.simulation.beat.control[SPIN_NS] = 0
             until(lambda: hears(client))
             return client
 
@@ -78,12 +78,12 @@ def join(server):
 
 
 def hears(client) -> bool:
-    return client.engine.counts()["exchanges"] > 0 and not client.engine.mirror.silent
+    return client.simulation.counts()["exchanges"] > 0 and not client.simulation.mirror.silent
 
 
 def holder(client) -> int:
     """NOBODY_HOLDS, YOU_HOLD or ANOTHER_HOLDS, as the server last told this end."""
-    return client.engine.mirror.holder
+    return client.simulation.mirror.holder
 
 
 def tool_of(session) -> np.ndarray:
@@ -121,7 +121,7 @@ class Frames:
     """Frames of a session from now on, also of a wait that is longer than the ring."""
 
     def __init__(self, session) -> None:
-        self._layout, self._follower, self._seen = session.engine.layout, Follower(session.engine.frames), []
+        self._layout, self._follower, self._seen = session.simulation.layout, Follower(session.simulation.frames), []
 
     def take(self) -> bool:
         self._seen += self._follower.read()
@@ -243,7 +243,7 @@ def test_every_event_arrives_once_whatever_is_lost(server, join):
     assert resets() == 7
     client.pause()
     until(lambda: server.frame()["state"] == client.frame()["state"] == frame.PAUSED)
-    client.engine.events.write(client.engine.event_layout.pack(kind=frame.MODE, value=MODES.index("hold")))
+    client.simulation.events.write(client.simulation.event_layout.pack(kind=frame.MODE, value=MODES.index("hold")))
     until(lambda: server.frame()["edit_mode"] == MODES.index("hold"))
     client.play()
     until(lambda: server.frame()["state"] == client.frame()["state"] == frame.RUNNING)
@@ -317,7 +317,7 @@ def test_a_server_writes_its_servos_rings_from_one_thread_only():
         server.hold("tool", (0, 0, 0), (0, 0, 0))
         server.let_go()
         server.pause()
-        assert (server.engine.hands.head, server.engine.events.head) == (0, 0)  # the link's thread will
+        assert (server.simulation.hands.head, server.simulation.events.head) == (0, 0)  # the link's thread will
         assert (server.relaying.own_hands.head, server.relaying.own_events.head) == (2, 1)
     finally:
         server.stop()

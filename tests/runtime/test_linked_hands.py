@@ -13,7 +13,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.link.impair import Impairments
 from palpate.runtime.link.simulated import SimulatedLink
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.arm import arm
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
@@ -58,7 +58,7 @@ def script(scene: Scene, seed: int) -> np.ndarray:
     return words
 
 
-def say(engine: Engine, said: np.ndarray, tick: int) -> None:
+def say(engine: WorldSimulation, said: np.ndarray, tick: int) -> None:
     """What both hands say in this tick, as messages of this moment."""
     engine.head.hand[:] = said.ravel()
     for hand in range(frame.HANDS):
@@ -67,7 +67,7 @@ def say(engine: Engine, said: np.ndarray, tick: int) -> None:
 
 def here(scene: Scene, words: np.ndarray) -> dict[str, np.ndarray]:
     """Every tick of the scene under these hands, on this side of any link."""
-    engine = Engine(scene)
+    engine = WorldSimulation(scene)
     engine.learn_to_touch()
     engine.restart()
     follower, nobody = Follower(engine.frames), np.zeros((0, words.shape[2]), dtype=np.int64)

@@ -71,7 +71,7 @@ def test_there_are_a_few_of_each_and_then_a_clear_word():
 
 def test_a_page_is_told_what_can_be_added():
     session = pp.touch(with_loose(box_on_table()), page=False)
-    hello = hello_of(session.engine)
+    hello = hello_of(session.simulation)
     assert {kind: len(names) for kind, names in hello["loose"].items()} == {"box": EACH, "ball": EACH}
     loose = {body["name"] for body in hello["bodies"] if body["loose"]}
     assert loose == {name for names in hello["loose"].values() for name in names}

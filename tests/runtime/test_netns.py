@@ -52,7 +52,7 @@ CLIENT = textwrap.dedent("""
     scene = arm()
     remote, options = Remote(host, port, load_key()), {"fifo": False, "round_trips": 10000}
     with RemoteSession(remote, scene, there=there, back=back, **options) as session:
-        until(lambda: session.engine.counts()["exchanges"] > 100)
+        until(lambda: session.simulation.counts()["exchanges"] > 100)
         seen, begin = [], session.frame()["time_s"]
         while session.frame()["time_s"] < begin + 2.5:
             seen.append(session.frame()["q"].copy())
@@ -69,10 +69,10 @@ CLIENT = textwrap.dedent("""
 
         until(pulled)
         told["held"] = bool(session.frame()["hand_body"][0] == tool)
-    trips = session.engine.mirror.round_trips
+    trips = session.simulation.mirror.round_trips
     told |= session.report.counters | {
         "ticks": session.report.periods, "shortest_ns": int(trips[trips > 0].min()),
-        "dropped": session.engine.counts()["dropped"],
+        "dropped": session.simulation.counts()["dropped"],
     }
     print(json.dumps(told))
 """)

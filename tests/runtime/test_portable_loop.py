@@ -89,7 +89,7 @@ from palpate.haptics.devices.pointer import Pointer
 from palpate.jit.clock import PythonClock
 from palpate.servo.loop import restart, servo_loop
 from palpate.servo.loop import SPIN_NS
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 
 T, READ, SPIN = 1_000_000, 1_000, 80_000  # [ns]
 
@@ -108,7 +108,7 @@ class Clock:
 
 PythonClock.now_ns, PythonClock.sleep_s = Clock.now_ns, Clock.sleep_s
 world = pp.World([pp.models.ball(at=(0, 0, 1))])
-engine = Engine(Scene("world", "A world", world), lateness_log=200)
+engine = WorldSimulation(Scene("world", "A world", world), lateness_log=200)
 engine.restart()
 engine.beat.control[SPIN_NS] = SPIN
 start = Clock.now + READ

@@ -13,7 +13,7 @@ from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp, Scripted
 from palpate.link.keys import PUBLIC_KEY
 from palpate.runtime.link.mirror import Mirroring
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 
@@ -92,7 +92,7 @@ def test_a_passive_arm_gains_what_a_moving_hand_pays_and_no_more_but_by_the_tick
 def driven(sign: float, ticks: int = 1000) -> np.ndarray:
     """Energy (n,) of a passive arm whose hand, at rest and 7 cm away, pushes with F = K e + sign B e' in every tick."""
     scene, stiffness, damping = passive_arm(), 800.0, 2.0 * np.sqrt(800.0 * 12.0)
-    engine = Engine(replace(scene, plan=None), Scripted(force_rise_N_s=AT_ONCE_N_S).spec)
+    engine = WorldSimulation(replace(scene, plan=None), Scripted(force_rise_N_s=AT_ONCE_N_S).spec)
     body = scene.model.body("tool")
     engine.restart()
     to, follower, energies, force = tool_of(scene) + (0.05, -0.05, 0.03), Follower(engine.frames), [], np.zeros(3)
@@ -101,7 +101,7 @@ def driven(sign: float, ticks: int = 1000) -> np.ndarray:
         if engine.simulate(1, message[None]) != 1:
             break
         frame = engine.layout.unpack(follower.read()[-1])
-        q, v = engine.servo.q, engine.servo.v
+        q, v = engine.arrays.q, engine.arrays.v
         e, rate = to - pp.forward_kinematics(scene.model, q)[body][:3, 3], -pp.jacobian(scene.model, q, body)[3:] @ v
         force = stiffness * e + sign * damping * rate
         energies.append(frame["energy"][0] + 0.5 * stiffness * e @ e)
@@ -166,5 +166,5 @@ def test_a_device_holds_with_a_spring_of_its_own_on_each_axis_and_not_across_a_l
     assert frame["device_body_force"][0] == pytest.approx(-force, rel=1e-3)
     assert frame["pose"][scene.model.body("box"), :3] == pytest.approx(force / stiffness, rel=0.05)  # it turns a little
     with pytest.raises(ValueError, match="across a link the spring of a hold has one stiffness"):
-        Mirroring(scene, session.engine, PUBLIC_KEY, None)
+        Mirroring(scene, session.simulation, PUBLIC_KEY, None)
     session.stop()

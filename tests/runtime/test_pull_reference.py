@@ -14,7 +14,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.haptics.devices.pointer import Pointer
 from palpate.haptics.reach_kernels import SHARPEST
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Follower
 
@@ -80,7 +80,7 @@ class Reference:
 
 def compare(world: pp.World, script: list[dict | None], mass: float, smooth_s: float = 0.0, stiffest=math.inf):
     """Forces (ticks, HANDS, 3), which are those of the reference; script: what is said in each tick, None: nothing."""
-    engine = Engine(Scene("world", "A world", world), smooth_s)
+    engine = WorldSimulation(Scene("world", "A world", world), smooth_s)
     layout, follower = engine.hand_layout, Follower(engine.frames)
     engine.restart()
     references = [Reference(world.model, mass, smooth_s, stiffest) for _ in range(frame.HANDS)]

@@ -40,7 +40,7 @@ def scene():
 
 def test_it_plays_pauses_steps_and_resets(scene):
     with WorldSession(scene, playing=False) as session:
-        until(lambda: session.engine.frames.head > 0)
+        until(lambda: session.simulation.frames.head > 0)
         assert session.frame()["state"] == frame.PAUSED
         assert session.frame()["tick"] == 0
         session.step()
@@ -61,7 +61,7 @@ def test_it_plays_pauses_steps_and_resets(scene):
 def test_a_held_arm_yields_and_a_silent_hand_lets_go():
     scene = arm_at_rest()
     with WorldSession(scene) as session:
-        until(lambda: session.engine.frames.head > 10)
+        until(lambda: session.simulation.frames.head > 10)
         start = session.frame()["pose"][scene.model.body("tool")][:3]
         target = start + (0.0, 0.12, 0.08)
 
@@ -87,7 +87,7 @@ def test_a_held_arm_yields_and_a_silent_hand_lets_go():
 
 def test_letting_go_is_obeyed_at_once():
     with WorldSession(arm_at_rest()) as session:
-        until(lambda: session.engine.frames.head > 10)
+        until(lambda: session.simulation.frames.head > 10)
 
         def held():
             session.hold("link3", (0, 0, 0), (0.3, 0.3, 0.3))
@@ -103,7 +103,7 @@ def test_two_hands_pull_at_two_places_and_let_go_one_by_one():
     scene = box_on_table()
     box = scene.model.body("box")
     with WorldSession(scene) as session:
-        until(lambda: session.engine.frames.head > 10)
+        until(lambda: session.simulation.frames.head > 10)
 
         def held(*hands):
             for hand in hands:
@@ -124,7 +124,7 @@ def test_two_hands_pull_at_two_places_and_let_go_one_by_one():
 
 def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
     with WorldSession(scene) as session:
-        until(lambda: session.engine.frames.head > 10)
+        until(lambda: session.simulation.frames.head > 10)
         for _ in range(5000):
             session.step()
         session.play()
@@ -135,7 +135,7 @@ def test_a_flood_of_events_is_counted_and_harms_nothing(scene):
 
 def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
     session = WorldSession(scene).start()
-    until(lambda: session.engine.frames.head > 50)
+    until(lambda: session.simulation.frames.head > 50)
     report = session.stop()
     assert session.stop() is report
     with pytest.raises(RuntimeError, match="the session has ended"):
@@ -146,9 +146,9 @@ def test_stopping_twice_is_fine_and_the_report_adds_up(scene):
 
 def test_the_watchdog_counts_a_silent_loop(scene):
     session = WorldSession(scene)
-    session.engine.beat.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
+    session.simulation.beat.control[HEARTBEAT_NS] = time.monotonic_ns()  # a heartbeat, and then no loop
     session.watching.watch.start()
-    until(lambda: session.engine.beat.control[WATCHDOG] == 1)
+    until(lambda: session.simulation.beat.control[WATCHDOG] == 1)
     session._stopping.set()
     session.watching.watch.join()
 
@@ -157,7 +157,7 @@ def test_the_watchdog_counts_a_silent_loop(scene):
 def test_the_page_is_started_again_where_it_was_and_the_servo_goes_on(scene):
     with WorldSession(scene, page=True, port=0) as session:
         url, first = session.url, session.page.process
-        before = session.frame()["tick"] if session.engine.frames.head else 0
+        before = session.frame()["tick"] if session.simulation.frames.head else 0
         first.process.kill()
         until(lambda: session.page.process is not first and session.page.alive)
         assert session.url == url
@@ -210,7 +210,7 @@ def test_a_recording_holds_every_tick(scene, tmp_path):
 
     path = tmp_path / "run.mcap"
     with WorldSession(scene, record=path) as session:
-        until(lambda: session.engine.frames.head > 800)
+        until(lambda: session.simulation.frames.head > 800)
     with Recording(path) as recording:
         frames = [recording.layout.unpack(words) for words in recording]
         lost = recording.lost

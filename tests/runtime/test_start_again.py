@@ -15,7 +15,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.arm import arm_line
 from palpate.scenes.blocks import stack
 from palpate.scenes.bridge import bridge
@@ -33,21 +33,21 @@ class Run:
 
     def __init__(self, scene: Scene) -> None:
         self.world, self.model = scene.world, scene.model
-        self.engine = Engine(scene)
-        self.run = pp.Run(self.engine)
+        self.simulation = WorldSimulation(scene)
+        self.run = pp.Run(self.simulation)
 
     def go(self, ticks: int, hand: dict | None = None) -> Run:
-        rows = np.array([self.engine.hand_layout.pack(**(hand or {}))] * ticks)
+        rows = np.array([self.simulation.hand_layout.pack(**(hand or {}))] * ticks)
         with contextlib.suppress(RuntimeError):  # fewer if the world stops
             self.run.ticks(ticks, rows)
         return self
 
     def event(self, kind: int, value: float = 0.0, **fields) -> Run:
-        self.engine.events.write(self.engine.event_layout.pack(kind=kind, value=value, **fields))
+        self.simulation.events.write(self.simulation.event_layout.pack(kind=kind, value=value, **fields))
         return self
 
     def last(self, n: int) -> list[list[bytes]]:
-        layout = self.engine.layout
+        layout = self.simulation.layout
         return [
             [np.asarray(layout.read(words, name)).tobytes() for name in EVERYTHING] for words in self.run.frames[-n:]
         ]
@@ -173,7 +173,7 @@ def test_a_reset_is_a_restore_of_the_start(scene, seed):
     first = run.last(50)
     disturb(run, rng)
     run.event(frame.RESET).event(frame.MODE, frame_mode(run)).event(frame.RESET).go(1)  # a fault takes no other event
-    run.engine.restart()
+    run.simulation.restart()
     again = run.world.snapshot()
     assert again.time == start.time
     for name, x in start.arrays.items():
@@ -184,8 +184,8 @@ def test_a_reset_is_a_restore_of_the_start(scene, seed):
 
 def frame_mode(run: Run) -> int:
     """The mode that the scene began with: a setting, which a reset keeps."""
-    return 0 if run.engine.guiding is None else ("wait", "hold", "resume", "blend", "teach").index(
-        run.engine.guiding.editing.mode
+    return 0 if run.simulation.guiding is None else ("wait", "hold", "resume", "blend", "teach").index(
+        run.simulation.guiding.editing.mode
     )  # fmt: skip
 
 
@@ -308,7 +308,7 @@ def test_the_bodies_of_a_world_stay_while_a_session_runs_and_nothing_is_lost(cha
             with pytest.raises(ValueError, match="a session runs on this world"):
                 other()
         assert world.parts == ("box", "ball")
-        assert session.engine.world.arrays.state.q is session.engine.servo.q
+        assert session.simulation.world.arrays.state.q is session.simulation.arrays.q
         session.wait(0.01)
     do()
     assert len(world.parts) == (3 if change == "add" else 1)

@@ -175,9 +175,9 @@ def test_a_device_shows_the_blow_of_the_body_it_holds():
     world = pp.World([ball, pp.models.plane(normal=(-1, 0, 0), material=smooth, name="wall")], gravity=(0, 0, 0))
     device = played((0.0, 1.0, 2.0, 2.05), ((-0.25, 0, 0), (-0.25, 0, 0), (0.0, 0, 0), (0.0, 0, 0)), 0)
     session = pp.touch(Scene("blow", "a blow", world), device, "pull", page=False)
-    follower, frames = Follower(session.engine.frames), []
+    follower, frames = Follower(session.simulation.frames), []
     session.simulate(1.9)  # the ring holds two seconds
-    frames = [session.engine.layout.unpack(words) for words in follower.read()]
+    frames = [session.simulation.layout.unpack(words) for words in follower.read()]
     weight, spec = session.reaching[0].weight, session.reaching[0].spec
     session.stop()
     force = np.array([f["device_force"][0, 0] for f in frames])  # on the hand

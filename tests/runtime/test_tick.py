@@ -7,7 +7,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.control.plan import rest
 from palpate.haptics.devices.pointer import Pointer
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.arm import arm, arm_at_rest
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run
@@ -20,13 +20,13 @@ def scene():
     return arm()
 
 
-def engine_of(scene, **options) -> Engine:
-    engine = Engine(scene, **options)
+def engine_of(scene, **options) -> WorldSimulation:
+    engine = WorldSimulation(scene, **options)
     engine.restart()
     return engine
 
 
-def run(engine: Engine, ticks: int, hands=None) -> list[dict]:
+def run(engine: WorldSimulation, ticks: int, hands=None) -> list[dict]:
     """Frames of that many ticks; hands is a function of the tick that gives (body, target) or None."""
     ticking = Run(engine)
     table = np.zeros((ticks, engine.hand_layout.words), dtype=np.int64)
@@ -86,7 +86,7 @@ def test_a_yielding_arm_gains_no_energy_beyond_the_hands_work():
     """The arm at rest yields in weightlessness (gravity compensated): kinetic energy never exceeds the work put in."""
     scene = arm_at_rest()
     weightless = pp.World(pp.models.puma560(), gravity=(0, 0, 0))
-    engine = Engine(Scene("rest", "At rest", weightless, rest(weightless.model, scene.plan.q[0])))
+    engine = WorldSimulation(Scene("rest", "At rest", weightless, rest(weightless.model, scene.plan.q[0])))
     engine.restart()
     frames = run(engine, 3000, lambda k: ("tool", (0.55, 0.25, 0.05)) if k >= 100 else None)
     excess = [f["energy"][0] - f["energy"][2] for f in frames if f["tick"] > 160]  # once it yields fully
@@ -125,7 +125,7 @@ def test_a_hand_on_no_body_or_a_fixed_one_holds_nothing(scene, body):
     fixed = np.array([engine.hand_layout.pack(body=scene.model.body("floor"), stiffness_N_m=800.0)] * 10)
     engine.simulate(10, fixed)
     assert not any(hand.arrays.bodies_force != (0.0, 0.0, 0.0) for hand in engine.page_hands)
-    assert np.isfinite(engine.servo.q).all()
+    assert np.isfinite(engine.arrays.q).all()
 
 
 @pytest.mark.parametrize("poison", [np.nan, np.inf, 1e300])
@@ -137,7 +137,7 @@ def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
     )  # fmt: skip
     engine.simulate(200, np.array([bad] * 200))
     engine.simulate(200, np.zeros((200, engine.hand_layout.words), dtype=np.int64))
-    assert np.isfinite(engine.servo.q).all()
+    assert np.isfinite(engine.arrays.q).all()
     assert engine.head.state != frame.FAULT
     assert np.linalg.norm(engine.page_hands[0].arrays.bodies_force) <= Pointer().spec.force_limit_N
 
@@ -145,13 +145,13 @@ def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
 def test_a_nan_stops_the_world_at_its_last_good_state(scene):
     engine = engine_of(scene)
     run(engine, 50)
-    good = engine.servo.q.copy()
-    engine.world.tau[0] = engine.servo.tau_start[0] = np.nan
+    good = engine.arrays.q.copy()
+    engine.world.tau[0] = engine.arrays.tau_start[0] = np.nan
     engine.world.arrays.state.kv[0] = np.nan
     assert engine.simulate(10, np.zeros((0, engine.hand_layout.words), dtype=np.int64)) == 0
     assert engine.head.state == frame.FAULT
     assert engine.world.arrays.state.fault_at >= 0
-    assert np.array_equal(engine.servo.q, good)
+    assert np.array_equal(engine.arrays.q, good)
 
 
 def test_frames_hold_the_poses_of_the_kinematics(scene):
@@ -167,19 +167,19 @@ def test_frames_hold_the_poses_of_the_kinematics(scene):
 
 def test_an_impossible_rate_is_refused():
     with pytest.raises(ValueError, match="tick rate must be"):
-        Engine(Scene("world", "A world", pp.World(pp.models.puma560(), dt=1e-5)))
+        WorldSimulation(Scene("world", "A world", pp.World(pp.models.puma560(), dt=1e-5)))
 
 
 def test_a_plan_for_joints_with_quaternions_is_refused():
     world = pp.World(pp.models.human())
     with pytest.raises(ValueError, match="a plan moves joints of one coordinate each"):
-        Engine(Scene("rest", "At rest", world, rest(world.model, world.q)))
+        WorldSimulation(Scene("rest", "At rest", world, rest(world.model, world.q)))
 
 
 def test_a_hand_pulls_a_free_body_over_the_floor():
     """A box on a plane: the hand moves it to the target, friction holds it there, contacts are in the frame."""
     world = pp.World([pp.models.box((0.2, 0.2, 0.2), mass=2.0, at=(0, 0, 0.1)), pp.models.plane()])
-    engine = Engine(Scene("world", "A world", world))
+    engine = WorldSimulation(Scene("world", "A world", world))
     engine.restart()
     frames = run(engine, 3000, lambda k: ("box", (0.3, 0.0, 0.1)) if k >= 100 else None)
     assert frames[50]["contacts"] == 4

@@ -53,7 +53,7 @@ def test_a_robot_comes_with_its_mesh_and_under_its_own_name(office, tmp_path):
     assert len(FACES) == m
     assert vertices[triangles] == pytest.approx(TETRAHEDRON[FACES], abs=1e-6)
     session = pp.touch(scene, page=False)
-    shapes = next(b for b in hello_of(session.engine)["bodies"] if b["name"] == "lift")["shapes"]
+    shapes = next(b for b in hello_of(session.simulation)["bodies"] if b["name"] == "lift")["shapes"]
     assert [s["mesh"] for s in shapes if s["kind"] == "mesh"] == [0]
     session.simulate(0.05)
     session.stop()

@@ -39,10 +39,10 @@ class Asked:
 
 
 def simulated(controller, ticks: int = 200) -> tuple[pp.Run, pp.World]:
-    from palpate.runtime.world.simulation import Engine
+    from palpate.runtime.world.simulation import WorldSimulation
 
     world = pendulum()
-    run = pp.Run(Engine(pp.Scene("controlled", "Controlled", world, controllers=(controller,))))
+    run = pp.Run(WorldSimulation(pp.Scene("controlled", "Controlled", world, controllers=(controller,))))
     run.ticks(ticks)
     return run, world
 

@@ -19,7 +19,7 @@ from palpate.link.keys import Key
 from palpate.link.sockets import handle_of, new_sender
 from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths
 from palpate.runtime.link.mirror_kernels import Mirror, take_mirror, tick_mirror
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.world.build import placeable
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reaching
 
 
-class Mirroring(Engine):
+class Mirroring(WorldSimulation):
     """A scene that mirrors one at the other end of a link.
 
     connected  the socket, None: packets are moved by whoever runs it (linked.py).  It begins silent, and says HELLO

@@ -56,7 +56,7 @@ from palpate.link.wire import (
 )  # fmt: skip
 from palpate.model.model import Floats1, Ints1, ModelArrays
 from palpate.runtime.world.publish import publish
-from palpate.runtime.world.state import LINKED_HAND, Offsets, Servo
+from palpate.runtime.world.state import LINKED_HAND, Offsets, TickState
 from palpate.runtime.world.tick import devices
 from palpate.servo.head import Head
 from palpate.spatial.quaternions import quaternion_product
@@ -108,7 +108,7 @@ class Mirror(Struct):
 
 
 load_mirror = block_loader(
-    (Head, False), (Offsets, False), (ModelArrays, True), (Workspace, False), (Servo, False), (Mirror, False),
+    (Head, False), (Offsets, False), (ModelArrays, True), (Workspace, False), (TickState, False), (Mirror, False),
     (Estimate, False), (ClockOffset, False), (Queue, False), (Queue, False),
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ from palpate.runtime.link.relay_kernels import (
     Relay,
     relay_loop,
 )  # fmt: skip
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Ring
 from palpate.servo.simulation import EVENT_SLOTS, HAND_SLOTS
@@ -36,7 +36,7 @@ class Relaying:
     It alone writes the servo's hands and events; what this side's program has to say goes into own_hands, own_events.
     """
 
-    def __init__(self, scene: Scene, engine: Engine, key: Key, listening: socket.socket | None) -> None:
+    def __init__(self, scene: Scene, engine: WorldSimulation, key: Key, listening: socket.socket | None) -> None:
         nq, nv, zeros = scene.model.nq, scene.model.nv, np.zeros
         lengths = packet_lengths(nq, nv)
         self.socket, self._engine = listening, engine
@@ -55,7 +55,7 @@ class Relaying:
             frames=engine.frames.memory, hands=engine.hands.memory, hands_f=engine.hands.memory.view(np.float64),
             events=engine.events.memory, events_f=engine.events.memory.view(np.float64),
             own_hands=self.own_hands.memory, own_events=self.own_events.memory,
-            placeable=np.flatnonzero(engine.servo.placeable),
+            placeable=np.flatnonzero(engine.arrays.placeable),
             due=zeros(SEATS, dtype=np.int64), arrived_ns=zeros(SEATS, dtype=np.int64),
             session=zeros(SEATS, dtype=np.int64), event_seen=zeros(SEATS, dtype=np.int64),
             spent_J=zeros(SEATS), given_J=zeros(SEATS), told_J=zeros(SEATS),
@@ -95,7 +95,7 @@ class Relaying:
         return dict(zip(COUNTERS, self.peers.counters.tolist(), strict=True)) | more
 
 
-def _welcome(scene: Scene, engine: Engine) -> np.ndarray:
+def _welcome(scene: Scene, engine: WorldSimulation) -> np.ndarray:
     model = scene.model
     return Layout(FIELDS[WELCOME]).pack(
         nq=model.nq, nv=model.nv, n_bodies=model.n_bodies, fingerprint=fingerprint(model), name=name_words(scene.name),

@@ -47,7 +47,7 @@ class Serving(WorldSession):
         key = require_key(host, key)
         super().__init__(scene, record=record, fifo=fifo, say=say)
         self.socket = bind(host, port)
-        self.relaying = Relaying(scene, self.engine, key, self.socket)
+        self.relaying = Relaying(scene, self.simulation, key, self.socket)
         self._hands_in, self._events_in = self.relaying.own_hands, self.relaying.own_events
 
     def _is_pending(self, number: int) -> bool:
@@ -63,7 +63,7 @@ class Serving(WorldSession):
         return self
 
     def _start(self) -> None:
-        self.engine.learn_to_touch()  # whoever comes may press
+        self.simulation.learn_to_touch()  # whoever comes may press
         super()._start()
         self.relaying.start()
 
@@ -139,7 +139,7 @@ class RemoteSession(WorldSession):
     there, back what a bad network does to packets, for experiments
     """
 
-    engine: Mirroring
+    simulation: Mirroring
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class RemoteSession(WorldSession):
         super().__init__(Scene(scene.name, scene.title, scene.world, None, scene.path), devices, page=page,
                          record=record, port=port, playing=False, fifo=fifo, say=say)  # fmt: skip
 
-    def _engine(self, shared: bool) -> Mirroring:
+    def _simulation(self, shared: bool) -> Mirroring:
         remote, now_ns = self.remote, time.monotonic_ns()
         return Mirroring(self.scene, None, remote.key, remote.socket, self.reaching, start_ns=now_ns,
                          smooth_s=SMOOTH_S, shared=shared, **self._link)  # fmt: skip
@@ -176,8 +176,8 @@ class RemoteSession(WorldSession):
         report = super().stop()
         if self.remote.socket.fileno() >= 0:
             wire = Wire(self.remote.key, kinds=(BYE,))
-            session = self.engine.mirror.session_id
-            sequence = self.engine.mirror.sent + 1
+            session = self.simulation.mirror.session_id
+            sequence = self.simulation.mirror.sent + 1
             with contextlib.suppress(OSError):  # perhaps nobody is there to be told
                 self.remote.socket.send(wire.pack(BYE, session=session, sequence=sequence))
             self.remote.socket.close()

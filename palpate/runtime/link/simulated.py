@@ -32,7 +32,7 @@ from palpate.runtime.link.mirror_kernels import (
 from palpate.runtime.link.relay import Relaying
 from palpate.runtime.link.relay_kernels import load as load_relay
 from palpate.runtime.link.relay_kernels import pass_on, take_packet, write_state, write_welcome
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.servo.loop import load_beat, take_events, take_hands, tick
 from palpate.servo.ring import HEAD, Follower
@@ -98,7 +98,7 @@ class SimulatedLink:
             Reaching(mirrored.world, device.spec, device.in_tick, reach, real_time=False)  # type: ignore[attr-defined]
             for device, reach in devices
         ]
-        self.server = Engine(scene)
+        self.server = WorldSimulation(scene)
         self.server.learn_to_touch()
         self.hand = Mirroring(mirrored, spec, PUBLIC_KEY, None, self.reaching, estimate, there, back, shared=False)
         self.relaying = Relaying(scene, self.server, PUBLIC_KEY, None)

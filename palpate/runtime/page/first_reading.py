@@ -1,4 +1,4 @@
-"""The first reading of a robot that a page sent, in a process of its own: `python -m palpate.runtime.page.first_reading`.
+"""The first reading of a robot that a page sent, in a process of its own.
 
 Whatever is in the files (a description that unfolds to gigabytes, a mesh that no reader ever finishes), it is this
 process that breaks, and the session goes on.  The first line of stdin is {"robot": path, "among": folder}; the answer

@@ -31,11 +31,11 @@ def main() -> None:
     from palpate.runtime.commands import build
     from palpate.runtime.hello import hello_of
     from palpate.runtime.world.meshes import write_meshes
-    from palpate.runtime.world.simulation import Engine
+    from palpate.runtime.world.simulation import WorldSimulation
 
     try:
         scene = build(orders["scene"], orders["edit"])
-        hello = hello_of(Engine(scene), "compiling")
+        hello = hello_of(WorldSimulation(scene), "compiling")
         meshes = write_meshes(scene.model, Path(orders["folder"]))
     except Exception:  # whatever it is, who builds it in earnest says so
         sys.exit(2)

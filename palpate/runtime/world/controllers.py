@@ -27,7 +27,7 @@ from palpate.servo.parts import Part
 from palpate.servo.simulation import Event
 
 if TYPE_CHECKING:
-    from palpate.runtime.world.simulation import Engine
+    from palpate.runtime.world.simulation import WorldSimulation
 
 
 @runtime_checkable
@@ -38,7 +38,7 @@ class Controller(Protocol):
     fields: tuple[Field, ...]
     takes: tuple[Event, ...]
 
-    def part(self, engine: Engine) -> Part: ...
+    def part(self, engine: WorldSimulation) -> Part: ...
 
 
 @runtime_checkable
@@ -102,7 +102,7 @@ def publish_controlled(address):
 
 
 class Python:
-    """A PythonController as the Controller that an Engine takes."""
+    """A PythonController as the Controller that an WorldSimulation takes."""
 
     fields: tuple[Field, ...] = (
         Field("control_age_s", "f", (), "age of what the controller knew, 0: it has not answered yet [s]"),
@@ -113,7 +113,7 @@ class Python:
         self.controller = controller
         self._epoch: int | None = None
 
-    def part(self, engine: Engine) -> Part:
+    def part(self, engine: WorldSimulation) -> Part:
         state, nq, rate_hz = engine.world.arrays.state, engine.model.nq, engine.rate_hz
         asked_hz, latency_s = (getattr(self.controller, name, usual) for name, usual in USUAL.items())
         every, latency = max(1, round(rate_hz / asked_hz)), max(1, round(latency_s * rate_hz))
@@ -136,7 +136,7 @@ class Python:
 
 
 def as_controller(given: Any) -> Controller:
-    """What a Scene lists, compiled or written in Python, as an Engine takes it."""
+    """What a Scene lists, compiled or written in Python, as an WorldSimulation takes it."""
     if isinstance(given, Controller):
         return given
     if isinstance(given, PythonController):

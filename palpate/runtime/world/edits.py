@@ -22,7 +22,7 @@ from palpate.control.trajectory import Trajectory, TrajectoryError
 from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.compile import compile
 from palpate.model.model import Floats2, Model
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.loose import parking
 from palpate.scenes.robots import locked
 from palpate.scenes.scene import PARKED_M, Scene
@@ -43,7 +43,9 @@ class Edits:
     pending  whether the servo has not yet taken the event of a number
     """
 
-    def __init__(self, scene: Scene, engine: Engine, send: Callable[..., int], pending: Callable[[int], bool]) -> None:
+    def __init__(
+        self, scene: Scene, engine: WorldSimulation, send: Callable[..., int], pending: Callable[[int], bool]
+    ) -> None:
         self.scene, self._engine, self._send, self._pending = scene, engine, send, pending
         self._frames = Follower(engine.frames)
         self._rows: list[np.ndarray] = []  # (n, 1 + 3 k): time, q, v, tau; one array for each look at the ring
@@ -113,7 +115,7 @@ class Edits:
         number, parked = self._sent.get(name, (0, False))
         if number and self._pending(number):  # the servo is about to put it there
             return not parked
-        return not self._engine.servo.parked[self.scene.model.body(name)]
+        return not self._engine.arrays.parked[self.scene.model.body(name)]
 
     # ---- what happened
 
@@ -230,14 +232,14 @@ class Edits:
     def _whole_q(self, trajectory: Trajectory) -> Floats2:
         if tuple(trajectory.names) != self.joints:
             raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}")
-        q: Floats2 = np.repeat(np.array(self._engine.servo.q)[None], len(trajectory.time_s), axis=0)
+        q: Floats2 = np.repeat(np.array(self._engine.arrays.q)[None], len(trajectory.time_s), axis=0)
         q[:, self._guiding().arrays.q_at] = trajectory.q
         return q
 
     def _way_to(self, start: np.ndarray) -> Plan:
         """From where the planned joints are now to a posture."""
         at, model, dt = self._guiding().arrays, self.scene.model, self.scene.world.dt
-        here = np.array(self._engine.servo.q[at.q_at])
+        here = np.array(self._engine.arrays.q[at.q_at])
         distance = np.zeros(model.nv)
         distance[at.v_at] = start - here
         ticks = ticks_at_least(minimum_jerk_seconds(distance, limits(model)), dt)

@@ -1,6 +1,6 @@
 """Events of a World: gravity, friction and bodies that are put somewhere; what is a controller's goes to its part.
 
-h Head, m model, s Servo: what `state.load` gives
+h Head, m model, s TickState: what `state.load` gives
 """
 
 from palpate.conventions import WORLD

@@ -1,6 +1,6 @@
 """The guide of planned joints (control/guide.py) as a part of the tick: torques, events, reset, and what frames show.
 
-h Head, o offsets of the frame's fields, m model, w workspace, s Servo: what `state.load` gives
+h Head, o offsets of the frame's fields, m model, w workspace, s TickState: what `state.load` gives
 """
 
 from palpate.control.guide import begin_plan, change_mode, guide, restart_guide

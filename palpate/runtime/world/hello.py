@@ -20,7 +20,7 @@ from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Transform
 
 if TYPE_CHECKING:
-    from palpate.runtime.world.simulation import Engine
+    from palpate.runtime.world.simulation import WorldSimulation
 
 STIFFNESS_N_M, STIFFNESS_NM_RAD = 800.0, 20.0  # of a pull, unless the hand asks for others (reference 3.2)
 
@@ -38,7 +38,7 @@ def describe_shape(shape: Shape, meshes: dict[Any, int]) -> dict[str, Any]:
     }
 
 
-def describe_axes(engine: Engine) -> list[dict[str, Any]]:
+def describe_axes(engine: WorldSimulation) -> list[dict[str, Any]]:
     """Coordinates that are one angle or one length each: all but those of free and spherical joints.
 
     index    into q of a frame;  v_index  into v
@@ -65,13 +65,13 @@ def describe_axes(engine: Engine) -> list[dict[str, Any]]:
     return [axes[index] for index in sorted(axes)]
 
 
-def describe_start(engine: Engine) -> list[list[float]]:
+def describe_start(engine: WorldSimulation) -> list[list[float]]:
     """Position and quaternion of each body where the scene begins, as rows of `pose` in a frame."""
-    placements = [Transform.from_matrix(X) for X in forward_kinematics(engine.model, engine.servo.q_start)]
+    placements = [Transform.from_matrix(X) for X in forward_kinematics(engine.model, engine.arrays.q_start)]
     return np.round([[*X.p, *X.R.wxyz] for X in placements], 6).tolist()
 
 
-def describe_world(engine: Engine) -> dict[str, Any]:
+def describe_world(engine: WorldSimulation) -> dict[str, Any]:
     """What is a World's own in its hello."""
     scene, model = engine.scene, engine.model
     bodies, meshes = {b.name: b for b in model.description.bodies}, meshes_of(model)
@@ -88,7 +88,7 @@ def describe_world(engine: Engine) -> dict[str, Any]:
                 "movable": name in placed,
                 "spare": name in scene.spares,
                 "loose": name in loose,
-                "parked": bool(engine.servo.parked[row]),
+                "parked": bool(engine.arrays.parked[row]),
                 "shapes": [describe_shape(s, meshes) for s in (bodies[name].shapes if name in bodies else ())],
             }
             for row, name in enumerate(model.body_names)

@@ -1,6 +1,6 @@
 """The frame of one tick of a World, for the ring that everybody reads.
 
-h Head, o offsets of the frame's fields, m model, w workspace, s Servo: what `state.load` gives
+h Head, o offsets of the frame's fields, m model, w workspace, s TickState: what `state.load` gives
 """
 
 from palpate.contact.assemble import tangents

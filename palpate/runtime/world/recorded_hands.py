@@ -11,7 +11,7 @@ from palpate.frame import HANDS, PRESS
 from palpate.haptics.devices.messages import STALE_NS
 from palpate.record.hands import Hands, read_hands
 from palpate.runtime.world.session import SMOOTH_S
-from palpate.runtime.world.simulation import Engine, running
+from palpate.runtime.world.simulation import WorldSimulation, running
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run
 
@@ -29,7 +29,7 @@ def touch_again(scene: Scene, hands: Hands | str | Path, seconds: float | None =
         return run.frames
 
 
-def _play(scene: Scene, run: Run[Engine], hands: Hands, ticks: int) -> None:
+def _play(scene: Scene, run: Run[WorldSimulation], hands: Hands, ticks: int) -> None:
     engine = run.simulation
     if len(hands.message) and (hands.message[:, engine.hand_layout.offset["hold"]] == PRESS).any():
         engine.learn_to_touch()

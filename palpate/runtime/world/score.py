@@ -1,6 +1,6 @@
 """The score of a task, kept in the tick (scenes/task.py says what it means).
 
-h Head, m model, w workspace, s Servo: what `state.load` gives
+h Head, m model, w workspace, s TickState: what `state.load` gives
 """
 
 import math

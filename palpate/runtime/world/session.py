@@ -15,7 +15,7 @@ from palpate.runtime.world.edits import Edits
 from palpate.runtime.world.hello import STIFFNESS_N_M, STIFFNESS_NM_RAD
 from palpate.runtime.world.meshes import MeshFiles
 from palpate.runtime.world.requests import EditAnswers
-from palpate.runtime.world.simulation import Engine
+from palpate.runtime.world.simulation import WorldSimulation
 from palpate.runtime.world.trials import Trials
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
@@ -30,12 +30,14 @@ class WorldSession(Session):
     """Run a scene in real time: `with WorldSession(scene) as session: session.wait(5)`.
 
     devices  open devices beside the page's pointer, each with how it reaches into the world;  options: of Options
-    shared   other processes than page and recorder will read the rings of `engine`
+    shared   other processes than page and recorder will read the rings of `simulation`
 
     A reset goes back to the start, the world as it was when the session began, all of it but for bodies that were
     placed and plans that were put since; it keeps the settings: speed, gravity, friction, what a touch does to the
     plan.  The end of the session gives the world its own gravity and friction back.
     """
+
+    simulation: WorldSimulation
 
     def __init__(
         self, scene: Scene, devices: Sequence[tuple[Device, Reach]] = (), shared: bool = False, **options: Any
@@ -43,10 +45,10 @@ class WorldSession(Session):
         self.scene = scene
         mailboxes: list[Mailbox] = []
         self.reaching = [self._reaching(device, reach, mailboxes) for device, reach in devices]
-        self.engine = self._engine(shared or Options(**options).is_shared)
-        super().__init__(self.engine, **options)
+        self.simulation = self._simulation(shared or Options(**options).is_shared)
+        super().__init__(self.simulation, **options)
         self.devices, self.mailboxes = [device for device, _ in devices], mailboxes
-        self.edit = Edits(scene, self.engine, self._event, lambda number: self._is_pending(number))
+        self.edit = Edits(scene, self.simulation, self._event, lambda number: self._is_pending(number))
         self.meshes = MeshFiles(scene.model)  # for page and recorder
         self.trials = Trials()  # of the scene's task
         self._has_world = False  # until it runs in real time
@@ -60,8 +62,8 @@ class WorldSession(Session):
             in_tick = mailboxes[-1].in_tick
         return Reaching(self.scene.world, device.spec, in_tick, reach, real_time=True)
 
-    def _engine(self, shared: bool) -> Engine:
-        return Engine(self.scene, smooth_s=SMOOTH_S, devices=self.reaching, shared=shared)
+    def _simulation(self, shared: bool) -> WorldSimulation:
+        return WorldSimulation(self.scene, smooth_s=SMOOTH_S, devices=self.reaching, shared=shared)
 
     def mesh_files(self) -> list[str]:
         return self.meshes.paths
@@ -83,7 +85,7 @@ class WorldSession(Session):
         super()._check()
         if self.scene.world.in_session:
             raise ValueError("another session runs on this world: stop it first")
-        if not self.engine.is_current:
+        if not self.simulation.is_current:
             raise ValueError("bodies were added to this world or removed since: make another session")
 
     def _begin(self, real_time: bool) -> None:
@@ -91,7 +93,7 @@ class WorldSession(Session):
         for each in self.reaching:
             each.arrays.real_time = real_time
         if not self._begun:
-            self.engine.note_start()
+            self.simulation.note_start()
         super()._begin(real_time)
         self._has_world = self.scene.world.in_session = real_time
 
@@ -135,4 +137,4 @@ class WorldSession(Session):
         if hand not in range(HANDS):
             raise ValueError(f"there are hands 0 .. {HANDS - 1}, no hand {hand!r}")
         with self._writing:
-            self._hands_in.write(self.engine.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))
+            self._hands_in.write(self.simulation.hand_layout.pack(sent_ns=time.monotonic_ns(), hand=hand, **fields))

@@ -26,7 +26,7 @@ from palpate.runtime.world.events import MOST_TIMES, take_world
 from palpate.runtime.world.guide import guide_part
 from palpate.runtime.world.hello import describe_world
 from palpate.runtime.world.start import Start
-from palpate.runtime.world.state import LINKED_HAND, Offsets, Servo
+from palpate.runtime.world.state import LINKED_HAND, Offsets, TickState
 from palpate.runtime.world.tick import restart_world, tick_world
 from palpate.scenes.scene import Scene
 from palpate.servo.parts import COLUMNS, part_table
@@ -39,7 +39,7 @@ MOST_CONTACTS = 128  # that a frame has room for
 SURFACE_NS_M = 20.0  # of a surface of SURFACE_N_M, so that what is pressed does not bounce
 
 
-class Engine(Simulation):
+class WorldSimulation(Simulation):
     """A World as a Simulation: the plan its joints follow, hands and devices in it, the task that is scored."""
 
     fields: tuple[Field, ...] = WORLD_FIELDS
@@ -78,11 +78,11 @@ class Engine(Simulation):
         self._start = Block(Start(**world.snapshot().arrays))
         hand = np.zeros((HANDS, HAND_WORDS), dtype=np.int64)
         self.page_hands = [self._reaching(words, smooth_s) for words in hand]
-        self.servo = self._servo()
-        self.servo.parked[[self.model.body(name) for name in scene.spares]] = 1
+        self.arrays = self._arrays()
+        self.arrays.parked[[self.model.body(name) for name in scene.spares]] = 1
         self.note_start()
         super().__init__(
-            self.model.arrays, world.arrays.work, self.servo, *more, rate_hz=1.0 / world.dt, sizes=self._sizes(),
+            self.model.arrays, world.arrays.work, self.arrays, *more, rate_hz=1.0 / world.dt, sizes=self._sizes(),
             hand=hand.reshape(-1), shared=shared, lateness_log=lateness_log,
         )  # fmt: skip
 
@@ -100,7 +100,7 @@ class Engine(Simulation):
                 each.connect()
             for each in self.devices:
                 each.learn_to_touch()
-            self.servo.reach = reach.address
+            self.arrays.reach = reach.address
         return super().address
 
     @property
@@ -132,7 +132,7 @@ class Engine(Simulation):
     @property
     def is_current(self) -> bool:
         """Whether the world still has the bodies that it had."""
-        return self.servo.world == self.world.arrays.block.address
+        return self.arrays.world == self.world.arrays.block.address
 
     def note_start(self) -> None:
         """The world as it is now, its planned joints at the beginning of their plan, is where a reset goes."""
@@ -143,7 +143,7 @@ class Engine(Simulation):
             plan, at = self.guiding.plan, self.guiding.arrays
             start.q[at.q_at], start.v[at.v_at] = plan.q[0], plan.v[0]
 
-    def _servo(self) -> Servo:
+    def _arrays(self) -> TickState:
         arrays = self.world.arrays
         state = arrays.state
         start: Start = self._start.parts[0]
@@ -151,7 +151,7 @@ class Engine(Simulation):
         own = pushed_links(self.model)
         waiting = (links > 0) & (own[links] > 0) & (state.pushed[links] == 0)
         n_parts = len(self.controllers) + (self.guiding is not None)
-        return Servo(
+        return TickState(
             gravity_times=1.0, friction_times=1.0, world=arrays.block.address, q=state.q, v=state.v, tau=state.tau,
             q_hold=state.q_hold, pushed=state.pushed, mu_static=state.mu_static, mu_sliding=state.mu_sliding,
             mu_own=np.hstack([state.mu_static, state.mu_sliding]), guide=self.guiding.address if self.guiding else 0,
@@ -175,15 +175,15 @@ class Engine(Simulation):
     def close(self) -> None:
         """Let go of the shared memory, and give the world its own gravity and friction back, which a page may have
         changed; nothing may run on this engine any more."""
-        self.servo.gravity[:] = self.servo.gravity_own
-        self.servo.mu_static[:], self.servo.mu_sliding[:] = np.split(self.servo.mu_own, 2, axis=1)
+        self.arrays.gravity[:] = self.arrays.gravity_own
+        self.arrays.mu_static[:], self.arrays.mu_sliding[:] = np.split(self.arrays.mu_own, 2, axis=1)
         super().close()
 
 
 @contextmanager
-def running(scene: Scene, **options: Any) -> Iterator[Run[Engine]]:
-    """A scene in simulated time, from its start (servo/run.py); afterwards it is as it was.  options: of Engine."""
-    before, engine = scene.world.snapshot(), Engine(scene, **options)
+def running(scene: Scene, **options: Any) -> Iterator[Run[WorldSimulation]]:
+    """A scene in simulated time, from its start (servo/run.py); afterwards it is as it was.  options: of WorldSimulation."""
+    before, engine = scene.world.snapshot(), WorldSimulation(scene, **options)
     try:
         yield Run(engine)
     finally:

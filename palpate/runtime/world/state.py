@@ -15,7 +15,7 @@ LINKED_HAND = 0  # the hand of a device across a link, which energy may limit
 SURFACE_NS_M = 20.0  # of a surface of SURFACE_N_M, so that what is pressed does not bounce
 
 
-class Servo(Struct):
+class TickState(Struct):
     """What the World's tick keeps beside the World."""
 
     # addresses of blocks
@@ -71,4 +71,4 @@ class Servo(Struct):
 
 Offsets = places("Offsets", WORLD_FIELDS)  # where a World's own fields lie in its frames [words]
 
-load = block_loader((Head, False), (Offsets, False), (ModelArrays, True), (Workspace, False), (Servo, False))
+load = block_loader((Head, False), (Offsets, False), (ModelArrays, True), (Workspace, False), (TickState, False))

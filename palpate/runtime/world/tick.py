@@ -1,6 +1,6 @@
 """One tick of a World: hands and devices, controllers, publish, step.  The same in real and in simulated time.
 
-h Head, o offsets of the frame's fields, m model, w workspace, s Servo: what `state.load` gives
+h Head, o offsets of the frame's fields, m model, w workspace, s TickState: what `state.load` gives
 """
 
 import math

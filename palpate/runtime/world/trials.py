@@ -18,9 +18,9 @@ class Trials(list[Trial]):
 
     def collect(self, session: WorldSession) -> None:
         """Take the one that was completed since, if one was."""
-        servo = session.engine.servo
-        number = int(servo.task_trial)
-        if servo.task_state != REACHED or any(trial.number == number for trial in self):
+        now = session.simulation.arrays
+        number = int(now.task_trial)
+        if now.task_state != REACHED or any(trial.number == number for trial in self):
             return
         newest = trials_of({name: np.array([value]) for name, value in session.frame().items()})
         for trial in newest:  # none if it was reset meanwhile
