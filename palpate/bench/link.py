@@ -1,7 +1,7 @@
 """`palpate bench link`: what loss, delay, jitter, reordering, doubles and an outage do to a hand at the other end.
 
 Server and hand are two processes on this machine.  A simulated PHANToM takes hold of the arm's tool, moves it around a
-closed cycle and lets go, once for each network.  Then the same rows in simulated time (runtime/link/simulated.py): those
+closed cycle and lets go, once for each network.  Then the same in simulated time (runtime/link/simulated.py): rows that
 are exact and the same every time: a busy machine hides the network in the first table, nothing does in the second.
 
 rate, period     between forces on the hand

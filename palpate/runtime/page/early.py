@@ -36,8 +36,8 @@ from palpate.servo.loop import restart, servo_loop
 
 # What each session compiles; what else a scene needs is added when it comes
 SESSION: tuple[Any, ...] = (
-    detect_at_entry, mass_matrix_entry, forward_kinematics_entry, sample_message, reach, WorldSimulation.tick, WorldSimulation.reset,
-    WorldSimulation.take, tick_guide, take_guide, servo_loop, restart,
+    detect_at_entry, mass_matrix_entry, forward_kinematics_entry, sample_message, reach, WorldSimulation.tick,
+    WorldSimulation.reset, WorldSimulation.take, tick_guide, take_guide, servo_loop, restart,
 )  # fmt: skip
 WORTH_S = 5.0  # of compiling, for which somebody would wait
 LOOK_S = 0.25  # how often pages and terminal are told

@@ -95,7 +95,7 @@ class WorldSimulation(Simulation):
     def address(self) -> int:
         if self.beat.tick == 0:
             parts = [] if self.guiding is None else [guide_part(self.block)]
-            self.servo.parts[:] = part_table(parts + [each.part(self) for each in self.controllers])
+            self.arrays.parts[:] = part_table(parts + [each.part(self) for each in self.controllers])
             for each in (*self.page_hands, *self.devices):
                 each.connect()
             for each in self.devices:
@@ -182,7 +182,10 @@ class WorldSimulation(Simulation):
 
 @contextmanager
 def running(scene: Scene, **options: Any) -> Iterator[Run[WorldSimulation]]:
-    """A scene in simulated time, from its start (servo/run.py); afterwards it is as it was.  options: of WorldSimulation."""
+    """A scene in simulated time, from its start (servo/run.py); afterwards it is as it was.
+
+    options  of WorldSimulation
+    """
     before, engine = scene.world.snapshot(), WorldSimulation(scene, **options)
     try:
         yield Run(engine)
