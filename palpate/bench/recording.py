@@ -166,7 +166,7 @@ def kill_recorder(session: WorldSession, path: Path, life_s: float) -> Killed:
     """Attach a recorder to a running session, let it record for a while, kill it -9 and mend what it left."""
     frames, hello = session.simulation.frames, hello_of(session.simulation)
     orders = {"frame_fd": frames.fd, "path": str(path), "hello": hello, "start": frames.head + 1, "fifo": True}
-    recorder = Child("palpate.runtime.record.recorder", orders, [frames.fd])
+    recorder = Child("recorder", orders, [frames.fd])
     try:
         recorder.answer("recording", START_S)
         _catch_up(path, session)

@@ -30,22 +30,22 @@ class ChildError(RuntimeError):
 
 
 class Child:
-    """One child process running `python -m module`."""
+    """One child process, by its name in palpate/processes.py, or that of its module."""
 
     def __init__(
         self,
-        module: str,
+        name: str,
         orders: dict[str, Any],
         fds: Sequence[int],
         requested: Callable[[Child, dict[str, Any]], None] | None = None,
         **environment: str,
     ) -> None:
         if fds and os.name == "nt":
-            raise ChildError(f"{module}: Windows does not hand shared memory on to it; run without page and recording")
-        self.module, self.requested = module, requested
+            raise ChildError(f"{name}: Windows does not hand shared memory on to it; run without page and recording")
+        self.name, self.requested = name, requested
         self._stdin = threading.Lock()  # several threads tell it things, and one closes it
         self.process = subprocess.Popen(
-            [sys.executable, "-m", module],
+            [sys.executable, "-m", "palpate.processes", name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
@@ -55,7 +55,7 @@ class Child:
             process_group=0,  # a terminal's Ctrl-C, or its end, is for this process, which tells its children in time
         )
         self.answers: queue.Queue[dict[str, Any]] = queue.Queue()
-        threading.Thread(target=self._listen, name=f"listen-{module}", daemon=True).start()
+        threading.Thread(target=self._listen, name=f"listen-{name}", daemon=True).start()
         assert self.process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # it ended at once; its answer or exit code says why
             self.process.stdin.write(json.dumps(orders) + "\n")
@@ -85,13 +85,13 @@ class Child:
             try:
                 answer = self.answers.get(timeout=timeout_s)
             except queue.Empty:
-                raise ChildError(f"{self.module} did not answer within {timeout_s:g} s") from None
+                raise ChildError(f"{self.name} did not answer within {timeout_s:g} s") from None
             if key in answer:
                 return answer[key]
             if "error" in answer:
                 raise ChildError(str(answer["error"]))
             if "ended" in answer:
-                raise ChildError(f"{self.module} ended with code {self.process.wait()}")
+                raise ChildError(f"{self.name} ended with code {self.process.wait()}")
 
     def tell(self, message: dict[str, Any]) -> None:
         """One more line on its stdin; lost if it has ended."""

@@ -235,7 +235,7 @@ def replay(file: Path, browser: bool, port: int, seconds: float | None, say: Say
         with Player(recording, frames, events):
             orders = fds | {"host": "127.0.0.1", "port": port, "token": secrets.token_urlsafe(16),
                             "hello": shown_hello(recording), "meshes": list(map(str, meshes))}  # fmt: skip
-            page = Child("palpate.page.server", orders, list(fds.values()), _decline)
+            page = Child("page", orders, list(fds.values()), _decline)
             try:
                 url = page.answer("url", 15.0)
                 for note in sorted(recording.notes):

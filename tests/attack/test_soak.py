@@ -39,7 +39,7 @@ ROWS, SHOWN = 60, 13
 SETTLING = 0.25  # of the time: pools and caches fill
 MOST_GROWTH_MB = 8.0  # of a process over the soak, by its slope; a frame kept once a second would be 20 MB an hour
 VISIT_S = 1.0
-CHILDREN = {"page": b"palpate.page.server", "recorder": b"palpate.runtime.record.recorder"}
+CHILDREN = {"page": b"palpate.processes\0page", "recorder": b"palpate.processes\0recorder"}
 
 
 class Process(NamedTuple):

@@ -196,8 +196,9 @@ class Page:
         settings = rings.settings(**changes)
         fds = tuple(settings[name] for name in ("frame_fd", "hand_fd", "event_fd"))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "palpate.page.server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=fds
-        )
+            [sys.executable, "-m", "palpate.processes", "page"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            pass_fds=fds,
+        )  # fmt: skip
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin, self.process.stdout

@@ -279,7 +279,7 @@ def test_a_wrong_start_is_one_line(rings: Rings, changes: dict[str, Any], words:
     line = json.dumps(rings.settings(**changes)).encode() + b"\n"
     fds = (rings.frames.fd, rings.hands.fd, rings.events.fd)
     done = subprocess.run(
-        [sys.executable, "-m", "palpate.page.server"], input=line, capture_output=True, pass_fds=fds, check=False
+        [sys.executable, "-m", "palpate.processes", "page"], input=line, capture_output=True, pass_fds=fds, check=False
     )
     assert done.returncode == 2
     assert done.stderr == b""

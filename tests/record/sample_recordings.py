@@ -72,7 +72,7 @@ class Recorder:
 
     def __init__(self, ring, file: Path, fds=(), **more) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "palpate.runtime.record.recorder"],
+            [sys.executable, "-m", "palpate.processes", "recorder"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[ring.fd, *fds],
         )  # fmt: skip
         job = {"frame_fd": ring.fd, "path": str(file), "hello": hello_of()} | more

@@ -164,4 +164,4 @@ def test_windows_is_told_that_there_is_no_page(monkeypatch):
 
     monkeypatch.setattr(children.os, "name", "nt")
     with pytest.raises(children.ChildError, match="run without page and recording"):
-        children.Child("palpate.page.server", {}, [3])
+        children.Child("page", {}, [3])

@@ -272,7 +272,7 @@ def test_a_child_that_does_not_exist_says_so():
 def test_a_child_that_no_longer_reads_is_ended_all_the_same(lines, monkeypatch):
     """Somebody may be stuck telling it something: neither they nor the end wait for ever."""
     monkeypatch.setattr("palpate.runtime.children.STUCK_S", 0.1)
-    child = Child("palpate.runtime.record.recorder", {}, [])
+    child = Child("recorder", {}, [])
     os.kill(child.process.pid, signal.SIGSTOP)
     telling = threading.Thread(target=lambda: [child.tell({"text": "x" * 1000}) for _ in range(lines)])
     telling.start()

@@ -56,9 +56,9 @@ class EarlyPage:
         self._rings, theirs = socket.socketpair()
         with theirs:
             orders = where.orders() | {"rings_fd": theirs.fileno()}
-            self.process = Child("palpate.page.server", orders, [theirs.fileno()], _decline)
+            self.process = Child("page", orders, [theirs.fileno()], _decline)
         orders = {"scene": scene, "edit": edit, "folder": str(self._folder.path)}
-        self._preview = Child("palpate.runtime.page.preview", orders, [], NUMBA_DISABLE_JIT="1")
+        self._preview = Child("preview", orders, [], NUMBA_DISABLE_JIT="1")
         self._over, self._taken, self._is_live = threading.Event(), False, is_live()
         self._teller = threading.Thread(target=self._tell_on, name="early-page", daemon=True)
 

@@ -28,7 +28,7 @@ from palpate.runtime.page.results import Results
 if TYPE_CHECKING:
     from palpate.runtime.session import Session
 
-MODULE = "palpate.experiments.process"
+PROCESS = "experiment"
 PATIENCE_S = 20.0  # for the list: a start of Python on a busy machine
 STOP_S = 0.5  # for a run that is asked to end; then it is killed: it gives way to all, and may not get there sooner
 SHOWN_LINES = 12  # of what an experiment says
@@ -43,7 +43,7 @@ class Run:
     def __init__(self, name: str, into: Path, out: Path) -> None:
         self.name, self._into = name, into
         self._above = f"{out.parent.parent}/"  # pages need not see more of this machine's folders
-        self._child = Child(MODULE, {"run": name, "into": str(into), "out": str(out)}, [])
+        self._child = Child(PROCESS, {"run": name, "into": str(into), "out": str(out)}, [])
         self._began, self._ended = time.monotonic(), 0.0
         self._lines: deque[str] = deque(maxlen=SHOWN_LINES)
         self._compiling = ""
@@ -168,7 +168,7 @@ class Lab:
     def _listed(self) -> list[dict[str, str]]:
         """All experiments, asked for once: they are built on sessions, so this module cannot know them itself."""
         if not self._list:
-            child = Child(MODULE, {"list": True}, [])
+            child = Child(PROCESS, {"list": True}, [])
             try:
                 found = child.answer("experiments", PATIENCE_S)
             finally:

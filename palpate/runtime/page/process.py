@@ -51,7 +51,7 @@ class Paging:
         self._early = None  # it has ended: another comes where it was
         session, fds = self.session, self.session.simulation.ring_fds()
         orders = self.where.orders() | fds | {"hello": session.hello(), "meshes": session.mesh_files()}
-        self.process = Child("palpate.page.server", orders, list(fds.values()), self.desk.requested)
+        self.process = Child("page", orders, list(fds.values()), self.desk.requested)
 
     def listening(self) -> None:
         """Returns when it listens; a ChildError says why it cannot."""

@@ -45,11 +45,11 @@ def unpack_robot(files: Any, folder: Path) -> Path:
 
 def try_robot(robot: Path, folder: Path) -> None:
     """Read it once where nothing can be lost; a ValueError says in one line why it is no robot."""
-    child = Child("palpate.runtime.page.first_reading", {"robot": str(robot), "among": str(folder)}, [])
+    child = Child("robot-reading", {"robot": str(robot), "among": str(folder)}, [])
     try:
         child.answer("bodies", PATIENCE_S)
     except ChildError as error:
-        said = child.module not in str(error)  # else it ran into its limits, and could say nothing
+        said = child.name not in str(error)  # else it ran into its limits, and could say nothing
         raise ValueError(str(error) if said else f"{robot.name} takes too long or too much memory to read") from None
     finally:
         child.process.kill()

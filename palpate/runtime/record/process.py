@@ -19,7 +19,7 @@ def start_recorder(session: Session, path: Path, fifo: bool) -> Child:
     """The process, when it records; a ChildError says why it cannot."""
     rings = session.simulation.ring_fds()
     orders = rings | {"path": str(path), "hello": session.hello(), "meshes": session.mesh_files(), "fifo": fifo}
-    recorder = Child("palpate.runtime.record.recorder", orders, list(rings.values()))
+    recorder = Child("recorder", orders, list(rings.values()))
     try:
         recorder.answer("recording", PATIENCE_S)
     except ChildError:
