@@ -26,7 +26,6 @@ from palpate.runtime.page.tls import make_certificate
 from palpate.runtime.page.users import address_to_open
 from palpate.runtime.saying import Say, unfailing
 from palpate.scenes.any_arm import scene_of
-from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Ring
 from palpate.spatial.placement import Transform
@@ -34,6 +33,7 @@ from palpate.whole_files import write_whole
 
 if TYPE_CHECKING:
     from palpate.haptics.reach import Reach
+    from palpate.runtime.runnable import Runnable
 
 CLEAR_M, MOST_STEPS_UP = 0.03, 200  # of a device's middle from every surface, and the way up to look for it
 
@@ -58,7 +58,6 @@ def touch(
 ) -> int:
     """Run a scene in real time with its page, and a device beside the page's pointer; returns an exit code."""
     from palpate.haptics.devices.opening import open_device
-    from palpate.runtime.world.session import WorldSession
 
     say, certificate = unfailing(say), make_certificate(host) if tls else None
     where = Where(host, port, certificate, secrets.token_urlsafe(16))  # open pages come back to the next scene
@@ -72,13 +71,14 @@ def touch(
             where = early.where
             _show(early.url, browser, say)
         compiling.enter_context(compiled_ahead("palpate.runtime.world.tick", "tick_world"))
-        built: Scene | None = build(scene, edit)
+        built: Runnable | None = build(scene, edit)
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
-            reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
-            session = WorldSession(built, reaching, page=True, record=record if first else None, host=host,
-                                   port=where.port, say=say, certificate=certificate, token=where.token,
-                                   early=early if first else None, may_leave=True)  # fmt: skip
+            reaching = [(opened, reach_into(built, opened.spec, mode))] if opened else []
+            session = session_of(
+                built, reaching, page=True, record=record if first else None, host=host, port=where.port, say=say,
+                certificate=certificate, token=where.token, early=early if first else None, may_leave=True,
+            )  # fmt: skip
             with session:
                 compiling.close()
                 assert session.page is not None
@@ -98,16 +98,18 @@ def touch(
     return 0
 
 
-def build(scene: str, edit: str | None) -> Scene:
-    """The scene of a name or file as a session runs it."""
-    return with_loose(_edited(scene_of(scene)(), edit))
+def build(scene: str, edit: str | None) -> Runnable:
+    """What a name or file stands for, as a session runs it."""
+    from palpate.runtime.runnable import ready
+
+    return ready(_edited(scene_of(scene)(), edit))
 
 
-def _edited(scene: Scene, mode: str | None) -> Scene:
+def _edited(scene: Any, mode: str | None) -> Any:
     """The scene, its plan answering to a hand in another way."""
     if mode is None:
         return scene
-    if scene.plan is None:
+    if getattr(scene, "plan", None) is None:
         raise ValueError(f"nothing is planned in the scene {scene.name!r}: --edit is for moving arms, such as arm-line")
     return replace(scene, editing=replace(scene.editing, mode=mode))
 
@@ -186,6 +188,13 @@ def _address(text: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or not 0 < int(port) <= 65535:
         raise ValueError(f"--remote takes HOST:PORT, the port from 1 to 65535; got {text!r}")
     return host.strip("[]"), int(port)
+
+
+def reach_into(made: Runnable, spec: DeviceSpec, mode: str) -> Reach:
+    """default_reach, if there is something to reach into."""
+    if not isinstance(made, Scene):
+        raise ValueError(f"devices reach into a World; {made.name!r} is a simulation of another kind")
+    return default_reach(made, spec, mode)
 
 
 def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:

@@ -21,9 +21,9 @@ from palpate.haptics.reach import Reach
 from palpate.printable import printable
 from palpate.runtime.ending import Ending
 from palpate.runtime.page.users import address_to_open
+from palpate.runtime.runnable import session_of
 from palpate.runtime.saying import unfailing
 from palpate.runtime.session import Session
-from palpate.runtime.world.session import WorldSession
 from palpate.scenes.scene import Scene
 from palpate.servo.simulation import Simulation
 from palpate.world.world import World
@@ -62,13 +62,12 @@ def touch(
     wants_page = not devices if page is None else page
     if wants_page:
         options |= {"page": True, "port": port, "say": _say}
-    if isinstance(world, Simulation):
-        if devices or controllers:
-            raise ValueError("devices and controllers reach into a World; another simulation has its own")
-        session: Session = Session(world, **options)
-    else:
-        scene = world if isinstance(world, Scene) else Scene("world", "A world", world)
-        session = WorldSession(replace(scene, controllers=(*scene.controllers, *controllers)), devices, **options)
+    made = Scene("world", "A world", world) if isinstance(world, World) else world
+    if controllers and not isinstance(made, Scene):
+        raise ValueError("controllers move a World's joints; another simulation has its own")
+    if isinstance(made, Scene):
+        made = replace(made, controllers=(*made.controllers, *controllers))
+    session = session_of(made, devices, **options)
     if not wants_page:
         return session
     session.start()

@@ -5,6 +5,7 @@ examples/own_simulation.py is that file: it is the test of the seam between the 
 
 import csv
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -79,5 +80,24 @@ def test_it_is_recorded_replayed_and_exported(toy, tmp_path):
 
 
 def test_devices_and_controllers_are_for_worlds(toy):
-    with pytest.raises(ValueError, match="reach into a World"):
+    with pytest.raises(ValueError, match="move a World's joints"):
         pp.touch(toy.Bouncing(), page=False, controllers=[object()])
+    with pp.open_device("simulated:omni") as device, pytest.raises(ValueError, match="reach into a World"):
+        pp.touch(toy.Bouncing(), device)
+
+
+def test_a_name_of_its_own_is_one_line_of_a_registry_and_its_page_is_told_all_it_needs(toy, monkeypatch):
+    from palpate.runtime.commands import build
+    from palpate.runtime.hello import hello_of
+    from palpate.scenes import SCENES
+
+    monkeypatch.setitem(sys.modules, "own_simulation", toy)
+    monkeypatch.setitem(SCENES, "bouncing", ("own_simulation:Bouncing", "a ball that bounces"))
+    hello = hello_of(build("bouncing", None))
+    assert [body["name"] for body in hello["bodies"]] == ["world", "ball"]
+    (slider,) = hello["settings"]
+    assert (slider["event"], slider["low"], slider["high"]) == ("restitution", 0.0, 1.0)
+    assert hello["events"]["restitution"]["kind"] == toy.Bouncing().kind_of("restitution")
+    assert "height" in [plot["name"] for plot in hello["plots"]]
+    with pytest.raises(ValueError, match="nothing is planned"):
+        build("bouncing", "hold")

@@ -30,13 +30,14 @@ def main() -> None:
     warnings.simplefilter("ignore")
     from palpate.runtime.commands import build
     from palpate.runtime.hello import hello_of
+    from palpate.runtime.runnable import simulation_of
     from palpate.runtime.world.meshes import write_meshes
-    from palpate.runtime.world.simulation import WorldSimulation
+    from palpate.scenes.scene import Scene
 
     try:
-        scene = build(orders["scene"], orders["edit"])
-        hello = hello_of(WorldSimulation(scene), "compiling")
-        meshes = write_meshes(scene.model, Path(orders["folder"]))
+        made = build(orders["scene"], orders["edit"])
+        hello = hello_of(simulation_of(made), "compiling")
+        meshes = write_meshes(made.model, Path(orders["folder"])) if isinstance(made, Scene) else []
     except Exception:  # whatever it is, who builds it in earnest says so
         sys.exit(2)
     print(json.dumps({"hello": hello, "meshes": meshes}), flush=True)
