@@ -58,6 +58,7 @@ def touch(
 ) -> int:
     """Run a scene in real time with its page, and a device beside the page's pointer; returns an exit code."""
     from palpate.haptics.devices.opening import open_device
+    from palpate.runtime.runnable import session_of
 
     say, certificate = unfailing(say), make_certificate(host) if tls else None
     where = Where(host, port, certificate, secrets.token_urlsafe(16))  # open pages come back to the next scene
