@@ -154,12 +154,17 @@ class Block:
 
 def annotations_of(layout: type) -> tuple[tuple[str, str], ...]:
     """(name, one of KINDS) of each field; NamedTuple wraps the names."""
-    found = [(name, str(getattr(kind, "__forward_arg__", kind))) for name, kind in layout.__annotations__.items()]
+    found = [(name, _written(kind)) for name, kind in layout.__annotations__.items()]
     for name, kind in found:
         if kind not in KINDS:
             raise TypeError(f"{layout.__name__}.{name} is annotated with {kind!r}, not with one of the names "
                             f"{', '.join(KINDS)} (from __future__ import annotations)")  # fmt: skip
     return tuple(found)
+
+
+def _written(kind: Any) -> str:
+    """An annotation as it stands in the source: it may be a string, one that NamedTuple wrapped, or the class."""
+    return kind.__name__ if kind in (int, float) else str(getattr(kind, "__forward_arg__", kind))
 
 
 def _checked(name: str, x: Any, field: Field) -> np.ndarray:

@@ -107,7 +107,7 @@ class Session:
         return []
 
     def answers(self) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
-        """What pages may request beside what every session answers (desk.py)."""
+        """What pages may request beside what every session answers (page/requests.py)."""
         return {}
 
     def collect(self) -> None:

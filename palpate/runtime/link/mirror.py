@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # rendering loads with the first device
 class Mirroring(WorldSimulation):
     """A scene that mirrors one at the other end of a link.
 
-    connected  the socket, None: packets are moved by whoever runs it (linked.py).  It begins silent, and says HELLO
+    connected  the socket, None: packets are moved by whoever runs it (simulated.py).  It begins silent, and says HELLO
     """
 
     tick, take = tick_mirror, take_mirror

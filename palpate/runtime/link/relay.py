@@ -31,7 +31,7 @@ PRIORITY = 79  # the servo has 80
 class Relaying:
     """A link's server beside a servo: listens between `start` and `stop`.
 
-    listening  its socket, None: packets are moved by whoever runs it (linked.py)
+    listening  its socket, None: packets are moved by whoever runs it (simulated.py)
 
     It alone writes the servo's hands and events; what this side's program has to say goes into own_hands, own_events.
     """

@@ -1,6 +1,6 @@
 """The hello of a World: its bodies, joints, obstacles, devices and task.
 
-`world_page.py` has what a page shows and sets of them, `hello.py` what every simulation tells, and what it means.
+`shown.py` has what a page shows and sets of them, `hello.py` what every simulation tells, and what it means.
 """
 
 from __future__ import annotations
