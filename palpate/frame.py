@@ -177,8 +177,9 @@ class Layout:
         self.shape: dict[str, tuple[int, ...]] = {}
         self.words = 0
         names = {field.name for field in BASE}
-        base = [field for field in fields if field.name in names]  # lies at the same place in every frame
-        own = [field for field in fields if field.name not in names]
+        is_frame = names <= {field.name for field in fields}
+        base = [field for field in fields if is_frame and field.name in names]  # at the same place in every frame
+        own = [field for field in fields if not is_frame or field.name not in names]
         for field in (f for part in (base, own) for kind in "if" for f in part if f.kind == kind):
             shape = tuple(sizes[s] if isinstance(s, str) else s for s in field.shape)
             self.shape[field.name], self.length[field.name] = shape, int(np.prod(shape, dtype=int))

@@ -86,6 +86,8 @@ class Reach:
                      "device_damping_Nms"):  # fmt: skip
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        if not 0.0 <= self.radius_m < np.inf:
+            raise ValueError(f"the radius of a proxy must be finite and not negative, got {self.radius_m} m")
         if (self.mode == "tool") != (self.tool is not None):
             raise ValueError('mode "tool" needs the name of the body that is the tool, and only this mode has one')
 
@@ -111,6 +113,8 @@ class Reaching:
             tells_motion=1,
         )  # fmt: skip
         inertia = reach.device_inertia_kg_m2 if spec.torque_limit_Nm > 0.0 else np.inf  # no torque moves it
+        for name in reach.surfaces:
+            model.body(name)  # or a ModelError
         tool = 0 if reach.tool is None else model.body(reach.tool)
         if tool and model.arrays.body_link[tool] == WORLD:
             raise ValueError(f"the tool {reach.tool!r} cannot move; give it a free joint")

@@ -20,8 +20,8 @@ import llvmlite.binding
 
 from palpate.jit import turns
 from palpate.jit.cache import cache_dir
-from palpate.jit.decorators import DISABLED
-from palpate.jit.remaining import missing
+from palpate.jit.decorators import DISABLED, Entry
+from palpate.jit.remaining import missing, python_of
 from palpate.jit.shared import CFunction, reached_by
 
 MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
@@ -29,7 +29,7 @@ MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a w
 
 @contextmanager
 def compiled_ahead(module: str, name: str) -> Iterator[None]:
-    """While inside, other processes compile the routine `name` of a module, if that has not been done before."""
+    """While inside, other processes compile the routine or entry `name` of a module, unless that has been done."""
     folder = None if DISABLED else cache_dir()
     if folder is None or not missing([getattr(importlib.import_module(module), name)]):
         yield
@@ -63,14 +63,14 @@ def _end_with_parent() -> None:
 
 
 def compile_all(module: str, name: str, worker: int = 0, workers: int = 1) -> None:
-    """One of the processes: everything that the routine reaches, from the end, or from in between."""
-    routine = getattr(importlib.import_module(module), name)
+    """One of the processes: everything that the routine or entry reaches, from the end, or from in between."""
+    door = getattr(importlib.import_module(module), name)
     somewhere = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value  # nothing here is ever called
-    reached = [each for each in reached_by(routine.function) if each.callback is None]
+    reached = [each for each in reached_by(python_of(door)) if each.callback is None]
     for each in reached:
         llvmlite.binding.add_symbol(each.symbol, somewhere)
     if worker == 0:
-        CFunction.compiled(routine)
+        door.compile(door.declared) if isinstance(door, Entry) else CFunction.compiled(door)
     begin = worker * len(reached) // workers
     backwards = reached[::-1]
     for each in backwards[begin:] + backwards[:begin]:

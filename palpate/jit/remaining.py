@@ -49,7 +49,7 @@ class Function:
 
     def __init__(self, compiled: Compiled) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
-        python, signature = _python(compiled), getattr(compiled, "declared", None)
+        python, signature = python_of(compiled), getattr(compiled, "declared", None)
         if isinstance(compiled, CFunction):
             args, returns = sigutils.normalize_signature(compiled.signature)
             signature = typing.signature(returns, *args)
@@ -77,7 +77,8 @@ class Function:
         return here or self._written() not in (0, self._before)  # before: of an older source
 
 
-def _python(compiled: Compiled) -> Callable[..., Any]:
+def python_of(compiled: Compiled) -> Callable[..., Any]:
+    """The function that is compiled."""
     function: Callable[..., Any] = compiled.py_func if isinstance(compiled, Entry) else compiled.function
     return function
 
@@ -86,7 +87,7 @@ def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
     """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
     wanted: list[Compiled] = []
     for each in needed:
-        wanted += [*reached_by(_python(each)), each]
+        wanted += [*reached_by(python_of(each)), each]
     found = map(Function, {id(each): each for each in wanted}.values())
     return [each for each in found if not each.was_cached]
 

@@ -100,6 +100,8 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     read = {name for plot in plots for name in fields_read(plot)} | {s["field"] for s in settings}
     if lost := sorted(read - fields):
         raise ValueError(f"plots and settings show fields that its frames have not: {', '.join(lost)}")
+    if lost := [s["event"] for s in settings if s["event"] not in events]:
+        raise ValueError(f"settings send events that it does not list: {', '.join(lost)}")
     if odd := [s["label"] for s in settings if not s["low"] < s["high"] or not s["step"] > 0]:
         raise ValueError(f"settings go from low to high in steps above 0, unlike {', '.join(odd)}")
     return hello
@@ -121,9 +123,8 @@ def _body(given: dict[str, Any]) -> dict[str, Any]:
 
 def _setting(given: dict[str, Any], events: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """A slider with all that it has: its bounds are those of its event unless it has its own."""
-    if given["event"] not in events:
-        raise ValueError(f"a setting sends an event that is not listed: {given['event']}")
-    low, high = (given.get(end, events[given["event"]][end]) for end in ("low", "high"))
+    bounds: dict[str, Any] = {"low": 0.0, "high": 1.0} | events.get(given["event"], {}) | given
+    low, high = bounds["low"], bounds["high"]
     return {"unit": "", "about": "", "low": low, "high": high, "step": (high - low) / 100.0, "value": low} | given
 
 

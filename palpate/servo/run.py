@@ -21,11 +21,12 @@ class Run(Generic[S]):
         run.seconds(2.0)
         run.history("time_s")                  (ticks,)
 
-    It begins at the simulation's start.  `sink` is called with all frames (n, words) int64 of a batch of ticks.
+    It begins at the simulation's start.  `sink` is called with all frames (n, words) int64 of a batch of ticks; with
+    `keep` False they are kept nowhere else.
     """
 
     def __init__(self, simulation: S) -> None:
-        self.simulation = simulation
+        self.simulation, self.keep = simulation, True
         self.sink: Callable[[np.ndarray], None] = lambda frames: None
         self._frames: list[np.ndarray] = []
         simulation.restart()
@@ -37,7 +38,7 @@ class Run(Generic[S]):
             n = min(BATCH, ticks - begin)
             done = self.simulation.simulate(n, None if hands is None else hands[begin : begin + n])
             new = self._follower.read()
-            self._frames += new
+            self._frames += new if self.keep else []
             if new:
                 self.sink(np.array(new))
             if done < n:

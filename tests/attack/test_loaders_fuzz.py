@@ -123,7 +123,7 @@ def test_a_zipped_dae_is_refused_before_it_unfolds(tmp_path):
 def test_the_reader_of_what_was_sent_has_limits():
     """So that what unfolds without end ends there: memory by its size, time by what the processor spends on it."""
     pytest.importorskip("resource")
-    code = "import resource as r; from palpate.runtime import trial; trial.limit(); " \
+    code = "import resource as r; from palpate.runtime.page import first_reading; first_reading.limit(); " \
            "print(r.getrlimit(r.RLIMIT_AS)[0], r.getrlimit(r.RLIMIT_CPU)[0])"  # fmt: skip
     said = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True).stdout
     assert [int(x) for x in said.split()] == [trial.MOST_MEMORY_BYTES, trial.LONGEST_S]

@@ -225,7 +225,7 @@ class DyingPage:
 def test_a_page_that_is_given_up_is_told_and_tried_again(fails):
     now, notes, page = 0.0, [], DyingPage(fails)
     session = SimpleNamespace(page=page, recorder=None, note=notes.append)
-    watch = Watching(session, [], [], threading.Event())
+    watch = Watching(session, threading.Event())
     watch._tries = Tries(lambda: now)
     for _ in range(100):
         watch._tend()
@@ -253,7 +253,7 @@ def test_a_recorder_that_ended_is_told_once():
     recorder = Child("palpate.nonsense", {}, [])
     recorder.process.wait()
     session = SimpleNamespace(page=None, recorder=recorder, record=Path("x.mcap"), note=notes.append)
-    watch = Watching(session, [], [], threading.Event())
+    watch = Watching(session, threading.Event())
     for _ in range(5):
         watch._tend()
     assert session.recorder is None

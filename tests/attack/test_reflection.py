@@ -31,7 +31,7 @@ def arrive(address, n_bytes, now, sent):
         sent[0] = write_welcome(r, peers, now)
         for i in range(sent[0] // 8):
             sent[1 + i] = r.answer[i]
-    holder, _ = pass_on(r, peers, o, now)
+    holder, _ = pass_on(r, peers, now)
     for row in range(SEATS):
         if r.due[row]:
             sent[0] += write_state(r, peers, o, row, holder, now)

@@ -59,13 +59,12 @@ class Touching(Run):
         super().__init__(
             pp.World([WALL], dt=DT), device, "push", surface=SLIPPERY, strength_N=device.spec.force_limit_N
         )
-        self._layout, self._kept = self.session.simulation.layout, []
-        self.session.simulation.layout = self  # runs of half a minute: keep what is asked for, not whole frames
+        self._kept: list[np.ndarray] = []
+        self._run.keep, self._run.sink = False, self._take  # runs of half a minute: what is asked for, not whole frames
 
-    def unpack(self, words):
-        self._kept.append(
-            [*self._layout.read(words, "device_force")[0], *self._layout.read(words, "device_position")[0]]
-        )
+    def _take(self, frames):
+        layout = self.session.simulation.layout
+        self._kept += list(np.hstack([layout.column(frames, f"device_{name}")[:, 0] for name in ("force", "position")]))
 
     @property
     def force(self):

@@ -166,5 +166,5 @@ def test_a_device_holds_with_a_spring_of_its_own_on_each_axis_and_not_across_a_l
     assert frame["device_body_force"][0] == pytest.approx(-force, rel=1e-3)
     assert frame["pose"][scene.model.body("box"), :3] == pytest.approx(force / stiffness, rel=0.05)  # it turns a little
     with pytest.raises(ValueError, match="across a link the spring of a hold has one stiffness"):
-        Mirroring(scene, session.simulation, PUBLIC_KEY, None)
+        Mirroring(scene, None, PUBLIC_KEY, None, session.reaching)
     session.stop()

@@ -80,7 +80,7 @@ class Reference:
 
 def compare(world: pp.World, script: list[dict | None], mass: float, smooth_s: float = 0.0, stiffest=math.inf):
     """Forces (ticks, HANDS, 3), which are those of the reference; script: what is said in each tick, None: nothing."""
-    engine = WorldSimulation(Scene("world", "A world", world), smooth_s)
+    engine = WorldSimulation(Scene("world", "A world", world), smooth_s=smooth_s)
     layout, follower = engine.hand_layout, Follower(engine.frames)
     engine.restart()
     references = [Reference(world.model, mass, smooth_s, stiffest) for _ in range(frame.HANDS)]

@@ -142,8 +142,8 @@ def test_a_hand_with_impossible_numbers_cannot_break_the_world(scene, poison):
     assert np.linalg.norm(engine.page_hands[0].arrays.bodies_force) <= Pointer().spec.force_limit_N
 
 
-def test_a_nan_stops_the_world_at_its_last_good_state(scene):
-    engine = engine_of(scene)
+def test_a_nan_stops_the_world_at_its_last_good_state():
+    engine = engine_of(arm())
     run(engine, 50)
     good = engine.arrays.q.copy()
     engine.world.tau[0] = engine.arrays.tau_start[0] = np.nan

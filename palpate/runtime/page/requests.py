@@ -7,7 +7,9 @@ when it came.
     scene    {name}                       go on with another scene: its name, or a robot's
     robot    {files: {name: base64}}      go on with the arm of a URDF file, with its meshes
     mark     {text, data}                 a marker into the recording; arrived_ns is added by the page's process
-    experiments, run, cancel, report, fetch   of the lab (experiments.py); a World's session has more (world/requests.py)
+    experiments, run, cancel, report, fetch   of the lab (experiments.py)
+
+A World's session answers more (world/requests.py).
 
 An answer is {"id": ..., "ok": true, ...} or {"id": ..., "ok": false, "error": one line}.
 """
