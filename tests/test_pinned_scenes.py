@@ -28,8 +28,9 @@ from palpate.scenes.scene import Scene
 FILE = Path(__file__).with_name("pinned_scenes.json")
 TICKS = 80
 TOLERANCE = 1e-5  # relative; of numbers below one absolute
-# How five boxes share the friction between them is not unique, and they start to slide on each other.
-LARGER = {"stack": 3e-4}
+# How five boxes, or two cards, share the friction between them is not unique: the sums of a product in another order
+# moved the cards by 2e-5.
+LARGER = {"stack": 3e-4, "cards": 3e-4}
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 

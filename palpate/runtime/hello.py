@@ -100,10 +100,10 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     read = {name for plot in plots for name in fields_read(plot)} | {s["field"] for s in settings}
     if lost := sorted(read - fields):
         raise ValueError(f"plots and settings show fields that its frames have not: {', '.join(lost)}")
-    if lost := [s["event"] for s in settings if s["event"] not in events]:
-        raise ValueError(f"settings send events that it does not list: {', '.join(lost)}")
     if odd := [s["label"] for s in settings if not s["low"] < s["high"] or not s["step"] > 0]:
         raise ValueError(f"settings go from low to high in steps above 0, unlike {', '.join(odd)}")
+    if lost := [s["event"] for s in settings if s["event"] not in events]:
+        raise ValueError(f"settings send events that it does not list: {', '.join(lost)}")
     return hello
 
 

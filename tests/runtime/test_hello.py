@@ -25,7 +25,9 @@ def test_what_it_says_counts_and_bodies_begin_at_the_origin():
     own = {"title": "A tank", "bodies": [{"name": "world"}, {"name": "tank"}], "panels": ["touch"],
            "settings": [SLIDER], "events": {"inflow": {"kind": 40, "low": 0, "high": 2}}}  # fmt: skip
     hello = complete(own, TANK)
-    assert all(hello[key] == own[key] for key in ("title", "bodies", "settings", "panels"))
+    assert all(hello[key] == own[key] for key in ("title", "panels"))
+    for said, given in zip((*hello["bodies"], *hello["settings"]), (*own["bodies"], *own["settings"]), strict=True):
+        assert said | given == said
     assert hello["events"]["inflow"] == own["events"]["inflow"]
     assert "play" in hello["events"]
     assert hello["start"] == 2 * [[0, 0, 0, 1, 0, 0, 0]]
