@@ -1,7 +1,6 @@
 """A simulation of your own in one file: a ball that bounces, with fields, a setting and a plot of its own.
 
-python examples/own_simulation.py             in simulated time
-python examples/own_simulation.py --touch     on the page, where its restitution is a slider
+It runs in simulated time; with --touch on the page, where its restitution is a slider.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ import sys
 from typing import Any
 
 import palpate as pp
-from palpate.frame import EVENT_AT, Field, places
+from palpate.frame import EVENT_AT, FIRST_OWN, Field, places
 from palpate.jit import Struct, block_loader
 from palpate.jit.routines import routine
 from palpate.servo.head import Head, advance, begin_frame, end_frame, put_pose
 
-RADIUS_M, START_M, G_M_S2, UPRIGHT = 0.1, 1.0, 9.81, (1.0, 0.0, 0.0, 0.0)
+RADIUS_M, START_M, USUAL, G_M_S2, UPRIGHT = 0.1, 1.0, 0.8, 9.81, (1.0, 0.0, 0.0, 0.0)
 FIELDS = (
     Field("bounces", "i", (), "how often it has hit the floor"),
     Field("height_m", "f", (), "of its centre [m]"),
@@ -30,7 +29,6 @@ class Ball(Struct):
     speed: float  # upwards [m/s]
     restitution: float
     bounces: int
-    setting: int  # kind of the event that sets its restitution
 
 
 load = block_loader((Head, False), (At, False), (Ball, False))
@@ -67,7 +65,7 @@ def reset_ball(address):
 @routine
 def take_ball(address):
     h, _, ball = load(address)
-    if h.event[EVENT_AT.kind] != ball.setting:
+    if h.event[EVENT_AT.kind] != FIRST_OWN:  # the first that it takes
         return 0
     ball.restitution = min(max(h.event_f[EVENT_AT.value], 0.0), 1.0)
     return 1
@@ -79,15 +77,17 @@ class Bouncing(pp.Simulation):
     tick, reset, take = tick_ball, reset_ball, take_ball
 
     def __init__(self, rate_hz: float = 1000.0) -> None:
-        self.ball = Ball(restitution=0.8, setting=self.kind_of("restitution"))
-        super().__init__(self.ball, rate_hz=rate_hz, sizes={"n_bodies": 2})
+        super().__init__(Ball(restitution=USUAL), rate_hz=rate_hz, sizes={"n_bodies": 2})
 
     def hello(self) -> dict[str, Any]:
+        floor = {"kind": "box", "size": [1.0, 1.0, 0.02], "position": [0.0, 0.0, -0.01], "color": [0.6, 0.65, 0.7, 1]}
         ball = {"kind": "sphere", "size": [RADIUS_M], "color": [0.85, 0.45, 0.2, 1.0]}
-        slider = {"event": "restitution", "label": "Restitution", "field": "restitution", "step": 0.05}
-        heights = {"title": "Height", "unit": "m", "series": [{"field": "height_m", "label": "centre"}]}
-        return {"bodies": [{"name": "world"}, {"name": "ball", "shapes": [ball]}], "settings": [slider],
-                "plots": [heights]}  # fmt: skip
+        return {
+            "bodies": [{"name": "world", "shapes": [floor]}, {"name": "ball", "shapes": [ball]}],
+            "start": [[0.0, 0.0, 0.0, *UPRIGHT], [0.0, 0.0, START_M, *UPRIGHT]],
+            "settings": [{"event": "restitution", "label": "Restitution", "field": "restitution", "value": USUAL}],
+            "plots": [{"title": "Height", "unit": "m", "series": [{"field": "height_m"}]}],
+        }
 
 
 if __name__ == "__main__":
