@@ -26,6 +26,7 @@ from palpate.runtime.page.tls import make_certificate
 from palpate.runtime.page.users import address_to_open
 from palpate.runtime.saying import Say, unfailing
 from palpate.scenes.any_arm import scene_of
+from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 from palpate.servo.ring import Ring
 from palpate.spatial.placement import Transform
@@ -101,16 +102,14 @@ def touch(
 
 def build(scene: str, edit: str | None) -> Runnable:
     """What a name or file stands for, as a session runs it."""
-    from palpate.runtime.runnable import ready
-
-    return ready(_edited(scene_of(scene)(), edit))
+    return with_loose(_edited(scene_of(scene)(), edit))
 
 
-def _edited(scene: Any, mode: str | None) -> Any:
+def _edited(scene: Runnable, mode: str | None) -> Runnable:
     """The scene, its plan answering to a hand in another way."""
     if mode is None:
         return scene
-    if getattr(scene, "plan", None) is None:
+    if not isinstance(scene, Scene) or scene.plan is None:
         raise ValueError(f"nothing is planned in the scene {scene.name!r}: --edit is for moving arms, such as arm-line")
     return replace(scene, editing=replace(scene.editing, mode=mode))
 
@@ -133,6 +132,8 @@ def serve(
     with Ending(seconds) as ending, ExitStack() as stack:
         with compiled_ahead("palpate.runtime.world.tick", "tick_world"):
             built = _edited(scene_of(scene)(), edit)
+            if not isinstance(built, Scene):
+                raise ValueError(f"only Worlds are served; {scene!r} is a simulation of another kind")
             session = Serving(built, host, port, key, record, say=say)
             stack.enter_context(session)
         say(f"serving {built.name!r} at {host}:{session.port} ({'with a key' if key else 'this machine only'}); "

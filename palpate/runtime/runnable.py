@@ -9,7 +9,6 @@ from palpate.haptics.devices.protocol import Device
 from palpate.runtime.session import Session
 from palpate.runtime.world.session import WorldSession
 from palpate.runtime.world.simulation import WorldSimulation
-from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 from palpate.servo.simulation import Simulation
 
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
     from palpate.haptics.reach import Reach
 
 Runnable = Scene | Simulation
-
-
-def ready(made: Runnable) -> Runnable:
-    """As a page runs it: a World has bodies to spare."""
-    return with_loose(made) if isinstance(made, Scene) else made
 
 
 def simulation_of(made: Runnable) -> Simulation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from palpate.model.description import MultiBody
 from palpate.model.library import ball, box
@@ -15,9 +16,15 @@ APART_M = 2.0  # where they wait
 BOX_M, BALL_M, MASS_KG = (0.10, 0.10, 0.10), 0.05, 0.5
 
 
-def with_loose(scene: Scene) -> Scene:
-    """The same scene, its world with a few boxes and balls to spare; a scene that has some keeps those."""
-    if scene.loose:
+S = TypeVar("S")
+
+
+def with_loose(scene: S) -> S:
+    """The same scene, its world with a few boxes and balls to spare.
+
+    A scene that has some keeps those, and what is no scene of a World stays as it is.
+    """
+    if not isinstance(scene, Scene) or scene.loose:
         return scene
     names = {kind: tuple(f"loose {kind} {n + 1}" for n in range(EACH)) for kind in ("box", "ball")}
     kinds = [(kind, name) for kind, each in names.items() for name in each]

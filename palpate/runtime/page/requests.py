@@ -29,8 +29,8 @@ from palpate.runtime.children import Child, one_line
 from palpate.runtime.folders import Folder
 from palpate.runtime.page.experiments import Lab
 from palpate.runtime.page.uploads import try_robot, unpack_robot
-from palpate.runtime.runnable import ready
 from palpate.scenes.any_arm import scene_of
+from palpate.scenes.loose import with_loose
 from palpate.scenes.robots import is_file_name
 from palpate.scenes.scene import Scene
 
@@ -131,7 +131,7 @@ class Desk:
     def _go_to(self, build: Callable[[], Scene]) -> dict[str, Any]:
         with self._building:
             self._check_leaving()  # once more: another may have been quicker
-            self.session.next_scene = ready(build())
+            self.session.next_scene = with_loose(build())
             return {"scene": self.session.next_scene.name}
 
     # ---- recordings
