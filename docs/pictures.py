@@ -22,7 +22,7 @@ from playwright.sync_api import sync_playwright
 
 import palpate as pp
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.scenes.arm import arm, arm_line
 
 STATIC = Path(__file__).parent / "_static"

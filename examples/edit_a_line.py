@@ -14,7 +14,7 @@ import numpy as np
 
 import palpate as pp
 from palpate.control.files import export_csv, export_joint_trajectory, load, save
-from palpate.haptics.devices.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
 from palpate.scenes.any_arm import any_arm_line, way_around
 
 scene = any_arm_line("ur5", mode="resume")

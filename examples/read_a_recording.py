@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.record.reader import Recording
 from palpate.scenes.arm import arm
 

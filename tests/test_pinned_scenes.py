@@ -20,7 +20,7 @@ import pytest
 from palpate import jit
 from palpate.dynamics.facade import jacobian
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Push, Scripted
+from palpate.haptics.devices.simulation.scripted import Push, Scripted
 from palpate.registry import find
 from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene

@@ -90,7 +90,7 @@ class Ours:
 def mujoco_class() -> Any:
     """MujocoPeer, or None where MuJoCo is not installed."""
     try:
-        from palpate.bench.mujoco_peer import MujocoPeer
+        from palpate.bench.peers.mujoco import MujocoPeer
     except ImportError:
         return None
     return MujocoPeer
@@ -99,7 +99,7 @@ def mujoco_class() -> Any:
 def bullet_class() -> Any:
     """BulletPeer, or None where PyBullet is not installed."""
     try:
-        from palpate.bench.bullet_peer import BulletPeer
+        from palpate.bench.peers.bullet import BulletPeer
     except ImportError:
         return None
     return BulletPeer

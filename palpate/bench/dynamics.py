@@ -71,7 +71,7 @@ def robots() -> tuple[dict[str, pp.Model], list[str]]:
 
 def peer_of(model: pp.Model) -> Any:
     try:
-        from palpate.bench.pinocchio_peer import Mirror
+        from palpate.bench.peers.pinocchio import Mirror
     except ImportError:
         return None
     return Mirror(model)

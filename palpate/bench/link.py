@@ -25,7 +25,6 @@ import numpy as np
 
 import palpate as pp
 from palpate.bench.dynamics import machine
-from palpate.bench.link_peer import python_echo
 from palpate.bench.link_rows import (
     FIVE_PERCENT,
     LOSS,
@@ -40,6 +39,7 @@ from palpate.bench.link_rows import (
     reach_of,
     row_seconds,
 )
+from palpate.bench.peers.link import python_echo
 from palpate.bench.servo import fifo_permitted
 from palpate.link.wire import QUERY_WORDS
 from palpate.runtime.children import Child, ChildError

@@ -24,8 +24,8 @@ import numpy as np
 from palpate.bench import page_browser
 from palpate.bench.dynamics import machine
 from palpate.bench.page_clients import spread, touches, watched
-from palpate.bench.page_peer import bare_echo
 from palpate.bench.page_start import warm_start
+from palpate.bench.peers.page import bare_echo
 from palpate.page.sockets import SHOW_HZ
 from palpate.runtime.children import one_line
 from palpate.runtime.world.session import WorldSession

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from palpate.experiments import arm_blend, arm_pull, arm_push, arm_resume, arm_teach
 from palpate.experiments.arm_figures import STEPS_PER_S, Motion, move, wall_tick
 from palpate.experiments.report import Report
-from palpate.haptics.devices.scripted import AT_ONCE_N_S
+from palpate.haptics.devices.simulation.scripted import AT_ONCE_N_S
 from palpate.scenes.arm import LINE_END_M, LINE_START_M, OBSTACLE_M, OBSTACLE_RADIUS_M, WALL_X_M, arm_line
 from palpate.scenes.scene import Scene
 

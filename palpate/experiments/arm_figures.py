@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from palpate.dynamics.facade import forward_kinematics, jacobian
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Push, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Push, Scripted
 from palpate.model.model import Model
 from palpate.scenes.arm import OBSTACLE_M, OBSTACLE_RADIUS_M, WALL_X_M
 from palpate.scenes.scene import Scene

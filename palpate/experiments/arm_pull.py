@@ -29,7 +29,7 @@ import palpate as pp
 from palpate.control.plan import Plan
 from palpate.experiments.arm_figures import GREEN, RED, STEPS_PER_S, Band, Motion, edit_figure, move, posture_gaps
 from palpate.experiments.report import Report
-from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp
+from palpate.haptics.devices.simulation.scripted import AT_ONCE_N_S, Grasp
 from palpate.scenes.arm import TOOL_ALONG_X, WALL_X_M, arm_line
 from palpate.scenes.scene import Scene
 

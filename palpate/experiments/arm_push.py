@@ -31,7 +31,7 @@ from palpate.experiments.arm_figures import (
     wall_tick,
 )
 from palpate.experiments.report import Report
-from palpate.haptics.devices.scripted import Push
+from palpate.haptics.devices.simulation.scripted import Push
 from palpate.scenes.arm import WALL_X_M, arm_line
 from palpate.scenes.scene import Scene
 

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from palpate.control.trajectory import Trajectory
 from palpate.experiments.arm_figures import BLUE, Band, Motion, draw_above, edit_figure, move
 from palpate.experiments.report import Report
-from palpate.haptics.devices.scripted import Grasp
+from palpate.haptics.devices.simulation.scripted import Grasp
 from palpate.scenes.arm import TOOL_ALONG_X, WALL_X_M, arm_line
 from palpate.scenes.scene import Scene
 

@@ -23,7 +23,7 @@ import palpate as pp
 from palpate.conventions import GRAVITY
 from palpate.experiments.report import Report
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Push, Scripted
+from palpate.haptics.devices.simulation.scripted import Push, Scripted
 from palpate.scenes.balls import ball_on_plane
 
 G = -GRAVITY[2]

@@ -15,7 +15,7 @@ import numpy as np
 
 from palpate.experiments.simulated import recorded
 from palpate.frame import BASE_AT, PULL, Layout
-from palpate.haptics.devices.scripted import Scripted
+from palpate.haptics.devices.simulation.scripted import Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.runtime.world.hello import STIFFNESS_N_M
 from palpate.runtime.world.simulation import running

@@ -17,7 +17,7 @@ from matplotlib.ticker import MaxNLocator
 from palpate.experiments.felt import FeltHand, felt_trials
 from palpate.experiments.report import Report
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.scenes.past import (
     BAR_M,
     PILLAR_AT_M,

@@ -10,7 +10,7 @@ import numpy as np
 
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import PULL, PUSH
-from palpate.haptics.devices.scripted import Grasp, Push, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Push, Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.record.writer import FrameWriter
 from palpate.runtime.hello import hello_of

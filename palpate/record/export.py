@@ -189,7 +189,7 @@ def _always_parked(recording: Recording) -> set[str]:
 
 
 def _hand(recording: Recording, out: Path, progress: Progress | None) -> int:
-    from palpate.haptics.devices.playback import HandRecording, write_recording
+    from palpate.haptics.devices.simulation.playback import HandRecording, write_recording
 
     layout = recording.layout
     words = np.concatenate(list(_blocks(recording, progress)))[_last_reset(recording, _clock(recording)) :]

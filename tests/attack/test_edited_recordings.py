@@ -14,7 +14,7 @@ from mcap.records import Attachment
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
 from palpate.frame import EVENT, HAND, Layout
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.page.sockets import Hub
 from palpate.record import RecordError
 from palpate.record.export import FORMATS, columns, export

@@ -19,7 +19,7 @@ import palpate as pp
 from palpate import bench, cli
 from palpate.control.files import export_csv, export_joint_trajectory, save
 from palpate.experiments import EXPERIMENTS, report
-from palpate.haptics.devices.playback import HandRecording, write_recording
+from palpate.haptics.devices.simulation.playback import HandRecording, write_recording
 from palpate.record.hands import MESSAGE, Hands, write_hands
 from palpate.runtime.page import uploads
 from palpate.runtime.world.meshes import write_meshes

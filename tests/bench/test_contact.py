@@ -48,7 +48,7 @@ def test_phases_of_robots_and_piles_are_all_there():
 
 @pytest.mark.parametrize("name", ["hrp2, 32 points", "human, 104 points"])
 def test_mujoco_has_our_mass_matrix_and_gravity(name):
-    peer = pytest.importorskip("palpate.bench.mujoco_peer").MujocoPeer(standing(name), "dense")
+    peer = pytest.importorskip("palpate.bench.peers.mujoco").MujocoPeer(standing(name), "dense")
     model, q = peer.model, peer.q()
     H, gravity = pp.mass_matrix(model, q), pp.bias(model, q, np.zeros(model.nv))
     np.testing.assert_allclose(peer.mass_matrix(), H, atol=1e-12 * np.abs(H).max())
@@ -58,7 +58,7 @@ def test_mujoco_has_our_mass_matrix_and_gravity(name):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_mujoco_has_our_mass_matrix_for_any_joints_it_knows(seed):
-    module = pytest.importorskip("palpate.bench.mujoco_peer")
+    module = pytest.importorskip("palpate.bench.peers.mujoco")
     rng = np.random.default_rng(seed)
     tree = random_tree(rng, ["revolute", "prismatic", "spherical"], 7, armature=True)
     free = replace(tree.joints[0], kind="free", placement=pp.Transform(), child_placement=pp.Transform(), armature=0.0)
@@ -72,7 +72,7 @@ def test_mujoco_has_our_mass_matrix_for_any_joints_it_knows(seed):
 
 
 def test_mujoco_has_our_friction_for_every_pair():
-    module = pytest.importorskip("palpate.bench.mujoco_peer")
+    module = pytest.importorskip("palpate.bench.peers.mujoco")
     smooth, rough = pp.Material("smooth", 0.2), pp.Material("rough", 0.8)
     boxes = [pp.models.box(at=(0, 0, 0.0499 + 0.0999 * i), material=smooth, name=f"box{i}") for i in range(2)]
     scene = BenchScene("two", 8, (*boxes, pp.models.plane(material=rough)), (), (), moving_touch=True)
@@ -88,9 +88,9 @@ def test_mujoco_has_our_friction_for_every_pair():
 
 def peer(kind: str, scene: BenchScene):
     if kind == "MuJoCo":
-        return pytest.importorskip("palpate.bench.mujoco_peer").MujocoPeer(scene, scene.peer_solvers[0])
+        return pytest.importorskip("palpate.bench.peers.mujoco").MujocoPeer(scene, scene.peer_solvers[0])
     start = pp.compile(scene.parts).posture("start")
-    return pytest.importorskip("palpate.bench.bullet_peer").BulletPeer(scene, start)
+    return pytest.importorskip("palpate.bench.peers.bullet").BulletPeer(scene, start)
 
 
 @pytest.mark.oracle_heavy

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palpate import cli, jit
-from palpate.bench import link, link_peer, link_rows
+from palpate.bench import link, link_rows
 from palpate.bench.link_rows import CYCLE_S, FIVE_PERCENT, NETWORKS, PERFECT, TWENTY_MS, Network, Trace
+from palpate.bench.peers import link as link_peer
 from palpate.bench.tables import link_table
 from palpate.haptics.tank import RESERVE_J
 from palpate.link.wire import QUERY_WORDS

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from waiting import until
 
 from palpate import bench, cli, jit
-from palpate.bench import page, page_browser, page_peer
+from palpate.bench import page, page_browser
 from palpate.bench.page_browser import STAGES, compared, stages
 from palpate.bench.page_clients import spread, touches, watched
 from palpate.bench.page_tables import page_table
+from palpate.bench.peers import page as page_peer
 from palpate.page.server import STATIC
 from palpate.runtime.world.session import WorldSession
 

@@ -5,9 +5,9 @@ import pytest
 
 from palpate.haptics.devices import DEVICES
 from palpate.haptics.devices.opening import make_device
-from palpate.haptics.devices.phantom import MODELS
 from palpate.haptics.devices.protocol import FORCE, TORQUE, DeviceError, DeviceReading, DeviceSpec, wrench
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.phantom import MODELS
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 
 pytestmark = pytest.mark.nojit
 

@@ -12,7 +12,7 @@ from oracles.craig_rnea import Z, craig_rnea
 from oracles.trees import links
 
 import palpate as pp
-from palpate.bench.pinocchio_peer import Mirror
+from palpate.bench.peers.pinocchio import Mirror
 
 
 def test_item_1_craig_recursion_equals_pinocchio_and_ours_on_floating_trees_with_external_wrenches():

@@ -9,7 +9,7 @@ from mechanisms import ALL_JOINTS, all_kinds_forest, random_body, random_state, 
 
 import palpate as pp
 from palpate import jit
-from palpate.bench.pinocchio_peer import Mirror
+from palpate.bench.peers.pinocchio import Mirror
 
 SEEDS = range(1 if jit.DISABLED else 5)  # plain Python is a thousand times slower
 pytestmark = pytest.mark.nojit

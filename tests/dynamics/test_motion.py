@@ -9,7 +9,7 @@ from mechanisms import random_state, random_tree, relative
 
 import palpate as pp
 from palpate import jit
-from palpate.bench.pinocchio_peer import Mirror
+from palpate.bench.peers.pinocchio import Mirror
 
 PUMA_DH = [  # alpha, a, d (reference 5.2, modified)
     (0.0, 0.0, 0.0), (-np.pi / 2, 0.0, 0.2435), (0.0, 0.4318, -0.0934),

@@ -12,7 +12,7 @@ from palpate import jit
 from palpate.control.clearance import clearance as nearest
 from palpate.experiments import arm_figures, arm_pull, arm_push, ball_push, report
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Push, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Push, Scripted
 from palpate.record.reader import Recording
 from palpate.scenes.arm import arm_at_rest, arm_line
 from palpate.spatial.placement import Rotation

@@ -5,7 +5,7 @@ import pytest
 
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.scenes.arm import arm_at_rest
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")

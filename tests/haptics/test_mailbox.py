@@ -12,7 +12,7 @@ from palpate import jit
 from palpate.haptics.devices.mailbox import DEAD_S, FIRST_S, SILENCE_S, Mailbox
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, put_wrench
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, DeviceSpec, OpenClose, wrench
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import STATES
 
 pytestmark = pytest.mark.nojit

@@ -8,9 +8,9 @@ import palpate as pp
 from palpate import cli
 from palpate.haptics.devices import DEVICES, DRIVERS
 from palpate.haptics.devices.opening import availability, make_device, open_device
-from palpate.haptics.devices.playback import HandRecording, Playback, write_recording
 from palpate.haptics.devices.protocol import DeviceError
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback, write_recording
+from palpate.haptics.devices.simulation.simulated import Simulated
 
 
 @pytest.mark.parametrize("name", DEVICES)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palpate.haptics.devices import phantom
+from palpate.haptics.devices.simulation import phantom
 from palpate.jit import entry
 
 pytestmark = pytest.mark.nojit

@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palpate.haptics.devices.playback import COLUMNS, HandRecording, Playback, read_recording, write_recording
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading
+from palpate.haptics.devices.simulation.playback import (
+    COLUMNS,
+    HandRecording,
+    Playback,
+    read_recording,
+    write_recording,
+)
 
 pytestmark = pytest.mark.nojit
 

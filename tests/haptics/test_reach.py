@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import palpate as pp
 from palpate.frame import DEVICE_COUNTERS, DEVICE_PORTS
-from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach_tables import LEVER_M
 from palpate.scenes.arm import arm

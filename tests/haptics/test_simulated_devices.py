@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from palpate.haptics.devices import phantom
-from palpate.haptics.devices.phantom import MODELS
 from palpate.haptics.devices.port import LOST, OK, SATURATED, load_port
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
-from palpate.haptics.devices.simulated import SUB_STEP_S, VELOCITY_CUTOFF_HZ, Simulated
+from palpate.haptics.devices.simulation import phantom
+from palpate.haptics.devices.simulation.phantom import MODELS
+from palpate.haptics.devices.simulation.simulated import SUB_STEP_S, VELOCITY_CUTOFF_HZ, Simulated
 from palpate.haptics.hand import Hand
 from palpate.jit import entry
 from palpate.jit.routines import call_routine

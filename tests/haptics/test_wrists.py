@@ -9,10 +9,10 @@ from haptics.test_reach import DT, STILL, Run, floating
 import palpate as pp
 from palpate import jit
 from palpate.frame import DEVICE_PORTS
-from palpate.haptics.devices.phantom import MODELS
-from palpate.haptics.devices.playback import HandRecording, Playback
 from palpate.haptics.devices.protocol import DeviceReading, wrench
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.phantom import MODELS
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import RISE_S
 from palpate.spatial.placement import Rotation
 

@@ -11,7 +11,7 @@ import trimesh
 import palpate as pp
 from palpate.control.modes import MODES
 from palpate.frame import DEVICE_COUNTERS
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import STATES
 from palpate.haptics.reach import Reach, Reaching
 from palpate.model.description import Body, Joint, MultiBody

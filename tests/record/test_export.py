@@ -141,7 +141,7 @@ def test_each_device_has_columns_of_its_own(tmp_path):
 
 
 def test_the_hand_of_a_device_can_be_played_back(tmp_path):
-    from palpate.haptics.devices.playback import read_recording
+    from palpate.haptics.devices.simulation.playback import read_recording
 
     words, at = frames(30, HUMANOID), HUMANOID.offset
     floats = words.view(np.float64)

@@ -18,7 +18,7 @@ from waiting import until
 
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.record import RecordError
 from palpate.record.export import FORMATS, columns, export
 from palpate.record.hands import hands_of, read_hands

@@ -20,7 +20,7 @@ from palpate import frame, jit
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.port import LOST, OK, InTick, Port, empty_port
 from palpate.haptics.devices.protocol import DeviceSpec, OpenClose
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import FADE_S, FORCE, RISE_S, STATES, VELOCITY
 from palpate.jit import Block, Struct, Vector, block_loader
 from palpate.jit.atomics import monotonic_ns

@@ -9,7 +9,7 @@ from palpate.control.clearance import RESTING_M
 from palpate.control.files import load, save
 from palpate.control.modes import MODES, PLANNED
 from palpate.control.trajectory import Trajectory, TrajectoryError
-from palpate.haptics.devices.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
 from palpate.jit import Struct
 from palpate.runtime.world.edits import STOP_S, stopped
 from palpate.scenes.arm import LINE_START_M, OBSTACLE_M, arm_line

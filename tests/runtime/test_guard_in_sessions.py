@@ -12,10 +12,11 @@ from haptics.test_reach import Run
 
 import palpate as pp
 from palpate import jit
-from palpate.haptics.devices import DEVICES, DRIVERS, force_dimension, openhaptics
-from palpate.haptics.devices.phantom import MODELS
-from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices import DEVICES, DRIVERS
+from palpate.haptics.devices.drivers import force_dimension, openhaptics
+from palpate.haptics.devices.simulation.phantom import MODELS
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import FADE_S, RISE_S, lasts_s, settles_s
 from palpate.registry import find
 

@@ -17,7 +17,7 @@ import palpate as pp
 from palpate import frame, jit
 from palpate.control.modes import MODES
 from palpate.frame import COUNTERS
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.reach import Reach
 from palpate.link import LinkError
 from palpate.link.estimate import CAP_S

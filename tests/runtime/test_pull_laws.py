@@ -9,8 +9,8 @@ import palpate as pp
 from palpate import jit
 from palpate.experiments.simulated import simulated_run
 from palpate.frame import COUNTERS, PUSH
-from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.haptics.devices.scripted import AT_ONCE_N_S, Grasp, Scripted
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.scripted import AT_ONCE_N_S, Grasp, Scripted
 from palpate.link.keys import PUBLIC_KEY
 from palpate.runtime.link.mirror import Mirroring
 from palpate.runtime.world.simulation import WorldSimulation

@@ -16,7 +16,7 @@ import pytest
 import palpate as pp
 from palpate import jit
 from palpate.frame import COUNTERS, DEVICE_COUNTERS, HAND, RESET, RUNNING, Layout
-from palpate.haptics.devices.simulated import Simulated
+from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import FADE_S, STATES
 from palpate.haptics.reach import Reach
 from palpate.haptics.rendering.facade import Proxy

@@ -9,8 +9,8 @@ import palpate as pp
 from palpate import jit
 from palpate.experiments.felt import FeltHand, felt_trials
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.playback import HandRecording, Playback
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.playback import HandRecording, Playback
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.record.export import export
 from palpate.record.reader import Recording
 from palpate.scenes.arm import arm_at_rest

@@ -11,7 +11,7 @@ import pytest
 from palpate.control.clearance import clearance
 from palpate.dynamics.facade import forward_kinematics, jacobian
 from palpate.experiments.simulated import simulated_run
-from palpate.haptics.devices.scripted import Grasp, Scripted
+from palpate.haptics.devices.simulation.scripted import Grasp, Scripted
 from palpate.model.compile import compile
 from palpate.model.description import ModelError
 from palpate.scenes import SCENES

@@ -9,29 +9,29 @@ from palpate.registry import Registry
 DEVICES: Registry = {
     "pointer": ("palpate.haptics.devices.pointer:Pointer", "the mouse or finger in the browser page (the default)"),
     "simulated": (
-        "palpate.haptics.devices.simulated:Simulated",
+        "palpate.haptics.devices.simulation.simulated:Simulated",
         "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5 (or -6dof), :touch, :omni",
     ),
-    "playback": ("palpate.haptics.devices.playback:Playback", "a recorded hand: playback:FILE.csv"),
-    "scripted": ("palpate.haptics.devices.scripted:Scripted", "a hand that follows a written path"),
+    "playback": ("palpate.haptics.devices.simulation.playback:Playback", "a recorded hand: playback:FILE.csv"),
+    "scripted": ("palpate.haptics.devices.simulation.scripted:Scripted", "a hand that follows a written path"),
     "null": ("palpate.haptics.devices.null:Null", "no device: senses nothing, takes any force and drops it"),
 }
 DRIVERS: Registry = {
     "force-dimension": (
-        "palpate.haptics.devices.force_dimension:ForceDimension",
+        "palpate.haptics.devices.drivers.force_dimension:ForceDimension",
         "omega, sigma, delta, lambda, Falcon, through the vendor's libdrd",
     ),
     "openhaptics": (
-        "palpate.haptics.devices.openhaptics:OpenHaptics",
+        "palpate.haptics.devices.drivers.openhaptics:OpenHaptics",
         "Touch, PHANToM Omni, Desktop, Premium, through the vendor's libHD: openhaptics:NAME",
     ),
-    "haply": ("palpate.haptics.devices.haply:Haply", "Inverse3, through the vendor's service on this machine"),
+    "haply": ("palpate.haptics.devices.drivers.haply:Haply", "Inverse3, through the vendor's service on this machine"),
     "spacemouse": (
-        "palpate.haptics.devices.spacemouse:SpaceMouse",
+        "palpate.haptics.devices.drivers.spacemouse:SpaceMouse",
         "a SpaceMouse, without force (pip install palpate[hid])",
     ),
     "gamepad": (
-        "palpate.haptics.devices.gamepad:Gamepad",
+        "palpate.haptics.devices.drivers.gamepad:Gamepad",
         "a gamepad that rumbles with the force (pip install palpate[gamepad])",
     ),
 }

@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 from palpate.haptics.devices import DEVICES, DRIVERS
-from palpate.haptics.devices.library import FORCE_DIMENSION, OPENHAPTICS
+from palpate.haptics.devices.drivers.library import FORCE_DIMENSION, OPENHAPTICS
 from palpate.haptics.devices.protocol import Device
 from palpate.registry import find
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from waiting import WAIT_S
 
 import palpate as pp
-from palpate.haptics.devices import force_dimension, library
-from palpate.haptics.devices.force_dimension import LIMITS, UNKNOWN, ForceDimension
+from palpate.haptics.devices.drivers import force_dimension, library
+from palpate.haptics.devices.drivers.force_dimension import LIMITS, UNKNOWN, ForceDimension
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED, put_wrench  # fmt: skip
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 from palpate.jit import entry

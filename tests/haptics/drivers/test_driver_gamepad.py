@@ -18,8 +18,8 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
 )
 from waiting import FINDS_US, WAIT_S
 
-from palpate.haptics.devices import gamepad
-from palpate.haptics.devices.gamepad import Gamepad
+from palpate.haptics.devices.drivers import gamepad
+from palpate.haptics.devices.drivers.gamepad import Gamepad
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 
 pytestmark = pytest.mark.nojit
@@ -278,7 +278,7 @@ def test_impossible_settings_are_refused(wrong):
 
 VIRTUAL = """
 import ctypes, sys
-from palpate.haptics.devices.gamepad import Gamepad, import_pygame
+from palpate.haptics.devices.drivers.gamepad import Gamepad, import_pygame
 from palpate.haptics.devices.protocol import DeviceReading
 from waiting import until
 

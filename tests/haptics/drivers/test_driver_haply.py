@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from waiting import WAIT_S
 
 import palpate as pp
-from palpate.haptics.devices import haply
-from palpate.haptics.devices.haply import DEAD_S, MOST_MALFORMED, Haply
-from palpate.haptics.devices.haply_messages import Malformed, force_field, force_message, parse, read_state
+from palpate.haptics.devices.drivers import haply
+from palpate.haptics.devices.drivers.haply import DEAD_S, MOST_MALFORMED, Haply
+from palpate.haptics.devices.drivers.haply_messages import Malformed, force_field, force_message, parse, read_state
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 
 pytestmark = pytest.mark.nojit

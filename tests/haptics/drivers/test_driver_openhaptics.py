@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from waiting import WAIT_S
 
 import palpate as pp
-from palpate.haptics.devices import library, openhaptics
-from palpate.haptics.devices.openhaptics import LIMITS, UNKNOWN, OpenHaptics
-from palpate.haptics.devices.openhaptics_kernels import DEAD_S, MM, copy_newest, load, publish
+from palpate.haptics.devices.drivers import library, openhaptics
+from palpate.haptics.devices.drivers.openhaptics import LIMITS, UNKNOWN, OpenHaptics
+from palpate.haptics.devices.drivers.openhaptics_kernels import DEAD_S, MM, copy_newest, load, publish
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED  # fmt: skip
 from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, wrench
 from palpate.jit import DISABLED, entry, warm

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from waiting import WAIT_S
 
 import palpate as pp
-from palpate.haptics.devices import spacemouse
+from palpate.haptics.devices.drivers import spacemouse
+from palpate.haptics.devices.drivers.rate import LONGEST_STEP_S, RateControl, shaped
+from palpate.haptics.devices.drivers.spacemouse import FULL_DEFLECTION, MOST_REPORTS, SpaceMouse
 from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
-from palpate.haptics.devices.rate import LONGEST_STEP_S, RateControl, shaped
-from palpate.haptics.devices.spacemouse import FULL_DEFLECTION, MOST_REPORTS, SpaceMouse
 
 pytestmark = pytest.mark.nojit
 TURN = np.array([[0, -1, 0], [-1, 0, 0], [0, 0, -1]])  # the vendor's x right, y toward the person, z down

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from palpate.haptics.devices.drivers.rate import RateControl
 from palpate.haptics.devices.protocol import FORCE, HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
-from palpate.haptics.devices.rate import RateControl
 
 # axes in SDL's usual order: sticks right and down are positive, triggers rest at -1
 LEFT_X, LEFT_Y, LEFT_TRIGGER, RIGHT_X, RIGHT_Y, RIGHT_TRIGGER = range(6)

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from palpate.haptics.devices.library import OPENHAPTICS, bind, symbol_address
-from palpate.haptics.devices.openhaptics_kernels import (
+from palpate.haptics.devices.drivers.library import OPENHAPTICS, bind, symbol_address
+from palpate.haptics.devices.drivers.openhaptics_kernels import (
     CALIBRATION,
     CALIBRATION_OK,
     ERROR,

@@ -23,10 +23,10 @@ import math
 
 import numpy as np
 
-from palpate.haptics.devices import phantom
 from palpate.haptics.devices.port import LOST, OK, SATURATED, InTick, Port, copy_reading, empty_port, put_wrench
 from palpate.haptics.devices.protocol import DeviceReading, OpenClose
-from palpate.haptics.devices.wrist import (
+from palpate.haptics.devices.simulation import phantom
+from palpate.haptics.devices.simulation.wrist import (
     Wrist,
     begin_wrist,
     drive_wrist,

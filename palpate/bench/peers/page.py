@@ -1,6 +1,6 @@
 """The peer of `palpate bench page`: a bare WebSocket server of the same library that answers with as many bytes.
 
-    python -m palpate.bench.page_peer
+    python -m palpate.bench.peers.page
 
 stdin   one line of JSON: {"bytes": of an answer}; when stdin ends, so does this process
 stdout  {"port": ...}
@@ -30,7 +30,7 @@ HAND_CHARACTERS = 200  # that a hand takes
 
 def bare_echo(seconds: float, n_bytes: int) -> tuple[list[float], list[float]]:
     """Ask at the rate of a page: (there and back, back alone), times [ms] of every answer."""
-    child = Child("palpate.bench.page_peer", {"bytes": n_bytes}, ())
+    child = Child("palpate.bench.peers.page", {"bytes": n_bytes}, ())
     try:
         url = f"http://127.0.0.1:{child.answer('port', 30.0)}/"
         return asyncio.run(_ask(url, seconds))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from palpate.haptics.devices.force_dimension_kernels import (
+from palpate.haptics.devices.drivers.force_dimension_kernels import (
     CALL_FAILED,
     NO_REASON,
     NOT_FINITE,
@@ -32,7 +32,7 @@ from palpate.haptics.devices.force_dimension_kernels import (
     sample,
     send,
 )
-from palpate.haptics.devices.library import FORCE_DIMENSION, bind, symbol_address
+from palpate.haptics.devices.drivers.library import FORCE_DIMENSION, bind, symbol_address
 from palpate.haptics.devices.port import LOST, OK, InTick, copy_reading, empty_port, put_wrench
 from palpate.haptics.devices.protocol import (
     HAND_SPEED_M_S,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from palpate.haptics.devices.haply_messages import (
+from palpate.haptics.devices.drivers.haply_messages import (
     Malformed,
     State,
     devices,

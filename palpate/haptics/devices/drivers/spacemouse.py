@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from palpate.haptics.devices.drivers.rate import RateControl
 from palpate.haptics.devices.protocol import HAND_SPEED_M_S, DeviceError, DeviceReading, DeviceSpec, OpenClose
-from palpate.haptics.devices.rate import RateControl
 
 FULL_DEFLECTION = 350.0
 VENDOR_3DCONNEXION, VENDOR_LOGITECH = 0x256F, 0x046D

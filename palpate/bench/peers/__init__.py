@@ -1,0 +1,1 @@
+"""What palpate is measured beside: other engines, and plain servers."""

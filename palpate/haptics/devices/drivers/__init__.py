@@ -1,0 +1,1 @@
+"""Devices that exist, each behind its vendor's interface."""

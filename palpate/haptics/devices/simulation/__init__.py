@@ -1,0 +1,1 @@
+"""Devices that are simulated, played back or scripted."""
