@@ -36,7 +36,7 @@ class Scene:
     spares: tuple[str, ...] = ()
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     task: Task | None = None  # something to learn in it
-    controllers: tuple[Any, ...] = ()  # of joints that no plan moves (docs/extending.md)
+    controllers: tuple[Any, ...] = ()  # in place of a plan (docs/extending.md)
 
     @property
     def model(self) -> Model:

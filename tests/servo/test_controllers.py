@@ -97,6 +97,13 @@ def test_what_is_no_controller_is_refused():
         simulated(object())
 
 
+def test_a_plan_and_controllers_do_not_move_the_same_joints():
+    from palpate.scenes.arm import arm
+
+    with pytest.raises(ValueError, match="follow a plan"):
+        pp.touch(arm(), page=False, controllers=[Asked(100.0, 0.0)])
+
+
 def test_in_real_time_it_answers_through_a_mailbox_and_its_failure_leaves_the_joints_alone():
     class Failing(Asked):
         def control(self, time_s, q, v):

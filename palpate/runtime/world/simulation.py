@@ -69,6 +69,8 @@ class WorldSimulation(Simulation):
         refusal = why_not_compiled(world)
         if refusal is not None:
             raise ValueError(refusal)
+        if scene.plan is not None and scene.controllers:
+            raise ValueError(f"the joints of {scene.name!r} follow a plan: controllers are for scenes without one")
         self.scene, self.world, self.model, self.devices = scene, world, world.model, tuple(devices)
         self.name, self.title, self.device = scene.name, scene.title, device or Pointer().spec
         self.guiding = None if scene.plan is None else Guiding(world, scene.plan, scene.editing)
