@@ -14,10 +14,12 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 # Nothing is said about how fast: machines are shared.
 settings.register_profile("same", derandomize=True, deadline=None)
-settings.register_profile("search", derandomize=False, deadline=None, print_blob=True)
+FOUND = DirectoryBasedExampleDatabase(".hypothesis/examples")  # hypothesis itself has none where CI is set
+settings.register_profile("search", derandomize=False, deadline=None, print_blob=True, database=FOUND)
 settings.load_profile("same")  # `pytest --hypothesis-profile=search` for the other
 
 # What compiles when depends on the cache and on which test came first: nobody should find it in what a test prints.

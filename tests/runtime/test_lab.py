@@ -168,7 +168,8 @@ def test_a_run_ends_when_the_session_is_killed(lab, tmp_path):
     orders = {"run": "endless", "into": str(tmp_path / "out" / "x"), "out": str(tmp_path / "out" / "endless")}
     code = (
         "import json, subprocess, sys\n"
-        f"child = subprocess.Popen([sys.executable, '-m', {lab_module.MODULE!r}], stdin=subprocess.PIPE)\n"
+        f"command = [sys.executable, '-m', 'palpate.processes', {lab_module.PROCESS!r}]\n"
+        "child = subprocess.Popen(command, stdin=subprocess.PIPE)\n"
         f"child.stdin.write(json.dumps({orders!r}).encode() + b'\\n')\n"
         "child.stdin.flush()\n"
         "child.wait()\n"
