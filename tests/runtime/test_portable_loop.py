@@ -54,7 +54,6 @@ def test_compiled_code_names_no_symbol_of_a_system():
 def test_a_session_runs_and_a_hand_feels_the_wall_on_a_system_without_linux():
     out = elsewhere("""
 import palpate as pp
-from palpate.scenes.scene import Scene
 from palpate.jit.clock import CLOCK
 from waiting import until
 
@@ -72,7 +71,7 @@ with pp.open_device("simulated:phantom-premium-1.5", hand=person) as device:
         until(lambda: session.frame()["tick"] == tick + 1)
         session.play()
         until(lambda: session.frame()["tick"] > tick + 50)
-print(CLOCK, sum(session.report.lateness) == session.report.periods, not device.in_tick.port.command.any())
+print(CLOCK, sum(session.report.lateness) == session.report.periods, not any(device.in_tick.port.force))
 print(any("timed by Python's clock" in note for note in session.report.notes))
 """)
     assert out.split() == ["python", "True", "True", "True"]
@@ -85,11 +84,10 @@ def test_the_schedule_is_absolute_and_gives_up_what_is_over():
 import numpy as np
 import palpate as pp
 from palpate.frame import COUNTERS
-from palpate.haptics.devices.pointer import Pointer
 from palpate.jit.clock import PythonClock
-from palpate.servo.loop import restart, servo_loop
-from palpate.servo.loop import SPIN_NS
 from palpate.runtime.world.simulation import WorldSimulation
+from palpate.scenes.scene import Scene
+from palpate.servo.loop import SPIN_NS
 
 T, READ, SPIN = 1_000_000, 1_000, 80_000  # [ns]
 
