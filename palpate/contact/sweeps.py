@@ -8,7 +8,7 @@ from palpate.contact.rows import CONTACT, DRY, LIMIT
 from palpate.contact.single import impulse, own_velocity, solve_prepared
 from palpate.jit import kernel
 from palpate.jit.six import lane, no_six, plus, plus_times, put_six, six, times
-from palpate.spatial.vectors import get3, part3, put3, sub
+from palpate.spatial.vectors import get3, put3, sub
 
 
 @kernel
@@ -106,7 +106,8 @@ def sweep(r, begin, end, back):
         i = r.order[begin + end - 1 - k] if back else r.order[k]
         old = get3(r.lam, i)
         u = relative(r, i, r.W)
-        own = own_velocity(part3(r.G[i], 0) + part3(r.G[i], 3), old)
+        G = (r.G[i, 0], r.G[i, 1], r.G[i, 2], r.G[i, 3], r.G[i, 4], r.G[i, 5])
+        own = own_velocity(G, old)
         c = (u[0] + r.offset[i, 0] - own[0], u[1] + r.offset[i, 1] - own[1], u[2] + r.offset[i, 2] - own[2])
         new = local_solve(r, i, c, old)
         d = sub(new, old)
