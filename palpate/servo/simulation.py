@@ -76,6 +76,9 @@ class Simulation:
         """
         if not SLOWEST_HZ <= rate_hz <= FASTEST_HZ:
             raise ValueError(f"the tick rate must be {SLOWEST_HZ:g} .. {FASTEST_HZ:g} Hz, not {rate_hz:g}")
+        names = [field.name for field in BASE + self.fields]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two fields of a frame have one name: {', '.join(twice)}")
         self.rate_hz = rate_hz
         self.beside: list[Beside] = []
         self.layout, self.hand_layout, self.event_layout = (

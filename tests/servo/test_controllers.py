@@ -97,6 +97,11 @@ def test_what_is_no_controller_is_refused():
         simulated(object())
 
 
+def test_two_python_controllers_do_not_move_the_same_joints():
+    with pytest.raises(ValueError, match="control_age_s"):
+        pp.touch(pendulum(), page=False, controllers=[Asked(100.0, 0.0), Asked(50.0, 0.0)])
+
+
 def test_a_plan_and_controllers_do_not_move_the_same_joints():
     from palpate.scenes.arm import arm
 

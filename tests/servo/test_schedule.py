@@ -7,7 +7,7 @@ import pytest
 from toys import Counter
 
 import palpate as pp
-from palpate.frame import FAULT, FIRST_OWN, PAUSE, PAUSED, PLAY, RESET, RUNNING, SPEED, STEP
+from palpate.frame import FAULT, FIRST_OWN, PAUSE, PAUSED, PLAY, RESET, RUNNING, SPEED, STEP, Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine
 from palpate.servo.loop import IDLE_EVERY
@@ -134,6 +134,12 @@ def test_a_run_is_the_same_every_time_and_keeps_every_frame():
         assert np.array_equal(run.history("tick"), np.arange(1000))
         assert np.array_equal(run.history("ticks"), run.history("tick"))
     assert all(np.array_equal(runs[0], other) for other in runs[1:])
+
+
+def test_two_fields_of_one_name_are_refused():
+    for twice in ("ticks", "tick"):  # its own, and one that every frame has
+        with pytest.raises(ValueError, match=f"have one name: {twice}"):
+            Counter(more=(Field(twice, "i", (), ""),))
 
 
 def test_a_rate_that_no_loop_can_hold_is_refused():

@@ -43,7 +43,7 @@ class Controller(Protocol):
 
 @runtime_checkable
 class PythonController(Protocol):
-    """What is written in Python: `rate_hz` and `latency_s` are those of the comment above unless it has its own, and
+    """What is written in Python: `rate_hz` and `latency_s` are USUAL unless it has its own, and
     `reset()`, if it has one, is called after the world went back to its start."""
 
     def control(self, time_s: float, q: np.ndarray, v: np.ndarray) -> Any:
@@ -101,7 +101,7 @@ def publish_controlled(address):
     return 0
 
 
-class Python:
+class BesideTick:
     """A PythonController as the Controller that an WorldSimulation takes."""
 
     fields: tuple[Field, ...] = (
@@ -140,5 +140,5 @@ def as_controller(given: Any) -> Controller:
     if isinstance(given, Controller):
         return given
     if isinstance(given, PythonController):
-        return Python(given)
+        return BesideTick(given)
     raise TypeError(f"a controller has `control(time_s, q, v)`, or fields, takes and part(engine); {given!r} has not")
