@@ -199,6 +199,10 @@ class Layout:
         part = np.ascontiguousarray(frames[:, self.offset[name] : self.offset[name] + self.length[name]])
         return (part.view(np.float64) if field.kind == "f" else part).reshape(len(frames), *self.shape[name])
 
+    def columns(self, frames: np.ndarray) -> dict[str, np.ndarray]:
+        """All fields so, by name."""
+        return {field.name: self.column(frames, field.name) for field in self.fields}
+
     def unpack(self, words: np.ndarray) -> dict[str, Any]:
         """All fields of a message."""
         return {f.name: self.read(words, f.name) for f in self.fields}

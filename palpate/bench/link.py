@@ -128,7 +128,7 @@ def real_row(network: Network, seconds: float, server: Server, fifo: bool) -> di
             frames += follower.read()
         mirror, reaching = session.simulation, session.reaching[0]
         trips_ns = mirror.mirror.round_trips[: mirror.mirror.logged]
-        trace = Trace.of(lambda name: np.array([layout.read(words, name) for words in frames]))
+        trace = Trace.of(lambda name: layout.column(np.array(frames), name))
         body = server.order("end", "row")
         row = link_row(
             network, trace, mirror.there.start_ns, trips_ns, reaching, mirror.counts()["backlog"],

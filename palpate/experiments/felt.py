@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from palpate.experiments.simulated import recorded
-from palpate.frame import BASE_AT, PULL, Layout
+from palpate.frame import BASE_AT, PULL
 from palpate.haptics.devices.simulation.scripted import Scripted
 from palpate.haptics.spring import spring_fields
 from palpate.runtime.world.hello import STIFFNESS_N_M
@@ -124,10 +124,6 @@ def felt_trials(
             written[-1][:, BASE_AT.wall_ns] = ticks * round(1e9 * dt)
             if writer:
                 writer.add(written[-1])
-                (trial,) = trials_of(_histories(written[-1], engine.layout))
+                (trial,) = trials_of(engine.layout.columns(written[-1]))
                 writer.mark(f"trial {trial.number}", trial._asdict(), int(written[-1][-1, BASE_AT.wall_ns]))
-        return _histories(np.concatenate(written), engine.layout)
-
-
-def _histories(frames: np.ndarray, layout: Layout) -> dict[str, np.ndarray]:
-    return {field.name: layout.column(frames, field.name) for field in layout.fields}
+        return engine.layout.columns(np.concatenate(written))

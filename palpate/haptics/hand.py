@@ -150,6 +150,19 @@ def _pair(value: Any, what: str) -> tuple[Any, Any]:
 
 
 @kernel
+def row_before(time, t):
+    """The last row at or before t, which is within the times."""
+    low, high = 0, time.shape[0] - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if t < time[middle]:
+            high = middle
+        else:
+            low = middle
+    return low
+
+
+@kernel
 def along(time, straight, t):
     """(way point before t, the next, share s of the way between them, s' [1/s]); at rest before the first and after the
     last.  s = 10 u^3 - 15 u^4 + 6 u^5 at u of the time, or u."""
@@ -158,13 +171,8 @@ def along(time, straight, t):
         return 0, 0, 0.0, 0.0
     if t >= time[last]:
         return last, last, 0.0, 0.0
-    low, high = 0, last
-    while high - low > 1:
-        middle = (low + high) // 2
-        if t < time[middle]:
-            high = middle
-        else:
-            low = middle
+    low = row_before(time, t)
+    high = low + 1
     seconds = time[high] - time[low]
     s = (t - time[low]) / seconds
     ds = 1.0

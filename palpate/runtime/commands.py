@@ -76,7 +76,7 @@ def touch(
         built: Runnable | None = build(scene, edit)
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
-            reaching = [(opened, reach_into(built, opened.spec, mode))] if opened else []
+            reaching = [(opened, default_reach(built, opened.spec, mode))] if opened else []
             session = session_of(
                 built, reaching, page=True, record=record if first else None, host=host, port=where.port, say=say,
                 certificate=certificate, token=where.token, early=early if first else None, may_leave=True,
@@ -192,14 +192,7 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def reach_into(made: Runnable, spec: DeviceSpec, mode: str) -> Reach:
-    """default_reach, if there is something to reach into."""
-    if not isinstance(made, Scene):
-        raise ValueError(f"devices reach into a World; {made.name!r} is a simulation of another kind")
-    return default_reach(made, spec, mode)
-
-
-def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
+def default_reach(scene: Runnable, spec: DeviceSpec, mode: str) -> Reach:
     """The device's workspace over what the scene shows: its middle above the middle of what can move, in the open.
 
     A recorded hand is in world axes already, and stays there.
@@ -207,7 +200,7 @@ def default_reach(scene: Scene, spec: DeviceSpec, mode: str) -> Reach:
     from palpate.haptics.reach import Reach
     from palpate.haptics.rendering.facade import Proxy
 
-    if spec.name == "playback":
+    if spec.name == "playback" or not isinstance(scene, Scene):  # session_of says that there is nothing to reach into
         return Reach(mode=mode)
     model = scene.model
     poses = forward_kinematics(model, scene.world.q)

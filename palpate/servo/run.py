@@ -64,8 +64,7 @@ class Run(Generic[S]):
 
     def histories(self) -> dict[str, np.ndarray]:
         """All fields so."""
-        frames, layout = self.frames, self.simulation.layout
-        return {field.name: layout.column(frames, field.name) for field in layout.fields}
+        return self.simulation.layout.columns(self.frames)
 
     @property
     def now(self) -> dict[str, Any]:

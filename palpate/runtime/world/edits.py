@@ -130,14 +130,9 @@ class Edits:
 
     def _take(self, words: np.ndarray) -> None:
         layout, at = self._engine.layout, self._guiding().arrays
-
-        def column(name: str, which: np.ndarray | slice) -> np.ndarray:
-            part = words[:, layout.offset[name] : layout.offset[name] + layout.length[name]]
-            return np.ascontiguousarray(part).view(np.float64)[:, which]
-
-        time = column("time_s", slice(None))
-        rows = np.hstack([time, column("q", at.q_at), column("v", at.v_at), column("tau", at.v_at)])
-        back = np.flatnonzero(np.diff(time[:, 0], prepend=self._rows[-1][-1, 0] if self._rows else -1.0) < 0.0)
+        time, q, v, tau = (layout.column(words, name) for name in ("time_s", "q", "v", "tau"))
+        rows = np.column_stack([time, q[:, at.q_at], v[:, at.v_at], tau[:, at.v_at]])
+        back = np.flatnonzero(np.diff(time, prepend=self._rows[-1][-1, 0] if self._rows else -1.0) < 0.0)
         if len(back):  # time went back: a reset
             self._rows, rows = [], rows[back[-1] :]
         self._rows.append(rows)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, InTick, Port, copy_reading, empty_port
 from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.hand import row_before
 from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
@@ -138,19 +139,6 @@ class Player(Struct):
 
 
 load = block_loader((Port, False), (Player, False), (Tape, True))
-
-
-@kernel
-def row_before(time, t):
-    """The last row at or before t, which is within the recording."""
-    low, high = 0, time.shape[0] - 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        if t < time[middle]:
-            high = middle
-        else:
-            low = middle
-    return low
 
 
 @kernel
