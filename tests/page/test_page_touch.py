@@ -151,6 +151,7 @@ def test_one_page_has_the_hands_another_asks_and_gets_them(tab: Tab, watcher: Wa
     wait(lambda: watcher.frame()["hand_body"][0] == 0, "it lets go")
     tab.page.mouse.up()
     other.page.bring_to_front()
+    wait(lambda: not other.shows(".banner"), "the second page is told that it has them")  # until then it only watches
     other.grab("link3")
     wait(lambda: watcher.frame()["hand_body"][0] == watcher.body("link3"), "the second page holds")
     wait(lambda: "Another page has the hands" in tab.text(".banner"), "now the first one watches")
