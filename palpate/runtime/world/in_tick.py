@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from palpate.control.part import ControlPart, Setting, Shown
-from palpate.frame import EVENT_AT, FIRST_OWN, Field
+from palpate.frame import EVENT_AT, Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import call_routine, routine
 from palpate.model.model import Floats1, Ints1
@@ -101,11 +101,10 @@ class InTick:
             raise ValueError(f"{control.name!r} was made before bodies were added to the world: make it again")
         copies = [self._keep(Copied(words=words_of(shown), target=engine.layout.offset[shown.field.name]))
                   for shown in control.shows]  # fmt: skip
-        names = [event.name for event in engine.takes]
         kept = Kept(
             tick=control.tick.address, reset=control.reset.address if control.reset else 0,
             block=control.block.address, copies=np.array(copies, dtype=np.int64),
-            kinds=np.array([FIRST_OWN + names.index(s.event) for s in control.settings], dtype=np.int64),
+            kinds=np.array([engine.kind_of(s.event) for s in control.settings], dtype=np.int64),
             settings=np.array([self._keep(settable(s)) for s in control.settings], dtype=np.int64),
         )  # fmt: skip
         self._block = Block(engine.head, kept)
