@@ -1,4 +1,4 @@
-"""`palpate bench avatars`: what each controller of an avatar takes, what whole scenes take, and whether they hold 1 kHz.
+"""`palpate bench avatars`: what each controller of an avatar takes, what whole scenes take, and whether 1 kHz is held.
 
 Every controller is timed where it runs, call by call, while the scene's story is played in simulated time: medians, and
 what one call in a hundred takes.  Then 10 s of the scene on one core, and the same story in real time.
