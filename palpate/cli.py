@@ -31,7 +31,7 @@ NUMBERS = {
     "rounds": (1, 100_000, "a number from 1 to 100000"),
 }
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
-BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record"]
+BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record", "avatars"]
 
 
 @dataclass
@@ -61,13 +61,13 @@ class Bench:
     beside MuJoCo and PyBullet.  servo: how well the loop holds its rate, and how old hands and frames are when they
     arrive.  link: the same across a link, whose packets are lost, late or doubled.  page: from the pointer to the
     picture, several pages at once, and how long a start takes.  record: whether recordings keep up, and what kill -9
-    costs them."""
+    costs them.  avatars: what each of their controllers takes, and whether their scenes hold 1 kHz."""
     rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """dynamics (15) and contact (5): interleaved rounds for each number; more rounds, steadier medians."""
     quick: bool = False
     """contact: a fiftieth of all steps, to see that everything runs."""
     seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
-    """servo (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
+    """servo (4), avatars (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 

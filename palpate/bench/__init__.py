@@ -31,6 +31,7 @@ BENCHES = {
     "servo": Bench("servo:run", "tables:servo_table", ("seconds",)),
     "link": Bench("link:run", "tables:link_table", ("seconds",)),
     "page": Bench("page:run", "page_tables:page_table", ("seconds",)),
+    "avatars": Bench("avatars:run", "tables:avatars_table", ("seconds",)),
     "record": Bench("recording:run", "recording_table:record_table", ("seconds",)),
 }
 

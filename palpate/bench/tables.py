@@ -100,6 +100,27 @@ def rendering_table(console: Console, result: dict[str, Any]) -> None:
                   "are the clock's own, and the rate is without them", soft_wrap=True)  # fmt: skip
 
 
+def avatars_table(console: Console, result: dict[str, Any]) -> None:
+    """Times of controllers in us; of whole scenes in real time, and 10 s of them on one core in s."""
+    table = Table(title="controllers of avatars, each timed in its tick, in us", title_justify="left")
+    for name in ("scene", "controller", "every", "p50", "p99"):
+        table.add_column(name, justify="left" if name in ("scene", "controller") else "right", no_wrap=True)
+    last = ""
+    for row in result["parts"]:
+        scene, last = "" if row["scene"] == last else row["scene"], row["scene"]
+        table.add_row(scene, row["part"], str(row["every"]), *_us(row, "p50", "p99"))
+    console.print(table)
+    table = Table(title=f"the same scenes whole, in real time for {result['seconds']:g} s, in us", title_justify="left")
+    for name in ("scene", "FIFO", "tick p50", "p99", "late", "10 s on a core"):
+        table.add_column(name, justify="left" if name in ("scene", "FIFO") else "right", no_wrap=True)
+    for row in result["rows"]:
+        table.add_row(row["scene"], "yes" if row["fifo"] else "no", *_us(row, "tick_p50", "tick_p99"),
+                      f"{100 * row['late_fraction']:.3f} %", f"{row['core_s']:.2f} s")  # fmt: skip
+    console.print(table)
+    console.print(f"load {result['machine']['load_1_min']:.2f} on {result['machine']['cores']} cores before the run")
+    print_goals(console, result)
+
+
 def link_table(console: Console, result: dict[str, Any]) -> None:
     """Every network in real time beside plain Python sockets, then in simulated time; times in us."""
     titles = {

@@ -1,0 +1,67 @@
+"""ControlPart: a compiled controller as a World's tick takes it, without knowing the tick.
+
+It is a routine with a Block.  What frames show of it and what a page may set are numbers of its Structs, by their
+names: no code of its own copies them (runtime/world/in_tick.py does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from palpate.frame import Field
+from palpate.jit import Block, Struct
+from palpate.jit.routines import Routine
+
+
+class Shown(NamedTuple):
+    """A field of every frame: where its words are, a Struct and the name of a number, a vector or an array in it."""
+
+    field: Field
+    struct: Struct
+    name: str
+
+
+class Setting(NamedTuple):
+    """An event that a page or a program may send: its value becomes a number (a float) of a Struct.
+
+    With a label it is a slider on the page;  field: the frame's field that says what it is now
+    """
+
+    event: str
+    low: float
+    high: float
+    struct: Struct
+    name: str
+    whole: bool = False
+    label: str = ""
+    unit: str = ""
+    step: float = 0.0
+    about: str = ""
+    field: str = ""
+
+
+def nothing() -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class ControlPart:
+    """
+    tick      called in ticks k with k % every == phase, while the world moves, after all hands and before the step
+    reset     after the world went back to its start
+    world     address of the World's block that it was made for, 0: any
+    hello     what a page needs to know of it: merged into the World's hello (docs/extending.md)
+    """
+
+    name: str
+    tick: Routine
+    block: Block
+    reset: Routine | None = None
+    every: int = 1
+    phase: int = 0
+    world: int = 0
+    shows: tuple[Shown, ...] = ()
+    settings: tuple[Setting, ...] = ()
+    hello: Callable[[], dict[str, Any]] = field(default=nothing)
