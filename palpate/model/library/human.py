@@ -161,7 +161,9 @@ def _body(name: str, body_mass: float, s: float, shapes: dict[str, tuple[Shape, 
     inertia = [m * (r * s * L) ** 2 for r in (segment.sagittal, segment.transverse, segment.longitudinal)]
     if kind == "foot":
         inertia.reverse()
-    return Body(name, m, _times(s, com), inertia, tuple(_scaled(shape, s) for shape in shapes.get(name, shapes.get(kind, ()))))
+    return Body(
+        name, m, _times(s, com), inertia, tuple(_scaled(shape, s) for shape in shapes.get(name, shapes.get(kind, ())))
+    )
 
 
 def _shapes(sole: str) -> dict[str, tuple[Shape, ...]]:
