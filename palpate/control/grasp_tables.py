@@ -12,8 +12,11 @@ from palpate.model.model import Floats1, Floats2, Ints1
 # what is wanted of the hands: Grasp.wish
 FREE, HELD, LIFTED = range(3)
 # Grasp.state
-STATES = ("idle", "raise", "approach", "close", "press", "hold", "lift", "carry", "lower", "open", "withdraw", "rest")
-IDLE, RAISE, APPROACH, CLOSE, PRESS, HOLD, LIFT, CARRY, LOWER, OPEN, WITHDRAW, REST = range(len(STATES))
+STATES = (
+    "idle", "raise", "approach", "close", "press", "hold", "lift", "carry", "lower", "open", "withdraw",
+    "return", "rest",
+)  # fmt: skip
+IDLE, RAISE, APPROACH, CLOSE, PRESS, HOLD, LIFT, CARRY, LOWER, OPEN, WITHDRAW, RETURN, REST = range(len(STATES))
 # why it let go last: Grasp.why
 REASONS = ("", "asked", "lost", "pulled", "out of reach", "fallen", "no contact")
 NOTHING, ASKED, LOST, PULLED, UNREACHED, FELL, UNTOUCHED = range(len(REASONS))
@@ -31,6 +34,7 @@ class Grasp(Struct):
     form: int  # OBJECT_FORM, ...
     loops: int  # 1: the slow loop on the palms' distance keeps the squeeze
     answers: int  # 1: slip is answered by more squeeze
+    watches: int  # 1: what is lost or pulled too hard is let go
     bears: int  # 1: the weight of arms and trunk is fed forward here, 0: balance does
     listens: int  # 1: what the object does to the palms leads too, not only known hands
     friction: float  # that is counted on
@@ -65,6 +69,8 @@ class Grasp(Struct):
     from_turn: Floats2  # (2, 4)
     to_p: Floats2  # (2, 3) and ends
     to_turn: Floats2  # (2, 4)
+    home_p: Floats2  # (2, 3) palms in the waist's axes before it all began, and
+    home_turn: Floats2  # (2, 4)
     q_rest: Floats1  # (nq,) where the arms go back to, and
     q_from: Floats1  # (nq,) from where
     way: Floats1  # (nv,) between them

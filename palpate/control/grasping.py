@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from palpate.control.avatar import Actor
-from palpate.control.grasp import MOST_N, forget_grasp, grasp
+from palpate.control.grasp import forget_grasp, grasp
+from palpate.control.grasp_forces import MOST_N
 from palpate.control.grasp_tables import FREE, LIFTED, OBJECT_FORM, REASONS, STATES, Grasp
 from palpate.control.object_form import joint_form, object_form
 from palpate.control.palms import two_palms
-from palpate.control.part import ControlPart, Setting
+from palpate.control.part import ControlPart, Setting, Shown
 from palpate.dynamics.workspace import workspace
 from palpate.frame import Field
 from palpate.jit import Block
@@ -63,10 +64,11 @@ class Grasping:
         nq, nv = model.nq, model.nv
         self.arrays = Grasp(
             wish=wish, wish_start=wish, squeeze_N=least if squeeze_N is None else squeeze_N, lift_m=lift_m, form=form,
-            loops=1, answers=1, bears=not balanced, friction=friction, pull_limit_N=pull_limit_N,
+            loops=1, answers=1, watches=1, bears=not balanced, friction=friction, pull_limit_N=pull_limit_N,
             body=model.body(body), half=half, weight_N=weight, leg_s=1.0, sign=1.0,
             touched=np.zeros(2, dtype=np.int64), taken_at=np.zeros((2, 3)), from_p=np.zeros((2, 3)),
-            from_turn=np.zeros((2, 4)), to_p=np.zeros((2, 3)), to_turn=np.zeros((2, 4)),
+            from_turn=np.zeros((2, 4)), to_p=np.zeros((2, 3)), to_turn=np.zeros((2, 4)), home_p=np.zeros((2, 3)),
+            home_turn=np.zeros((2, 4)),
             q_rest=world.arrays.state.q_hold.copy(), q_from=np.zeros(nq), way=np.zeros(nv),
             load=np.zeros((model.n_links, 6)),
         )  # fmt: skip
@@ -88,35 +90,39 @@ class Grasping:
         """For Actor.add."""
         actor, g, o = self.actor, self.arrays, self.compliance
         name = actor.field_prefix
-        shows = (*actor.shown(g, SHOWN), *actor.shown(o, FELT))
+        shows = tuple(
+            Shown(each._replace(name=name + each.name), struct, of)
+            for struct, fields in ((g, SHOWN), (o, FELT)) for of, each in fields.items()
+        )  # fmt: skip
         settings = (
             Setting(f"{name}grasp", FREE, LIFTED, g, "wish", whole=True, label="Hands", step=1.0,
-                    about="0: free, 1: hold the box, 2: lift it", field=f"{name}wish"),
+                    about="0: free, 1: hold the box, 2: lift it", field=f"{name}grasp_wish"),
             Setting(f"{name}squeeze", 5.0, MOST_N, g, "squeeze_N", label="Squeeze", unit="N", step=1.0,
-                    about="of each palm", field=f"{name}squeeze_N"),
+                    about="of each palm", field=f"{name}grasp_squeeze_N"),
             Setting(f"{name}damping", 1.0, 500.0, o, "damping_Ns_m", label="Damping of what is held", unit="N s/m",
-                    step=1.0, about="what a hand that leads it feels", field=f"{name}damping_Ns_m"),
+                    step=1.0, about="what a hand that leads it feels", field=f"{name}led_damping_Ns_m"),
             Setting(f"{name}stiffness", 0.0, 1000.0, o, "stiffness_N_m", label="Stiffness of what is held", unit="N/m",
-                    step=10.0, about="0: it stays where it is led", field=f"{name}stiffness_N_m"),
+                    step=10.0, about="0: it stays where it is led", field=f"{name}led_stiffness_N_m"),
         )  # fmt: skip
         return ControlPart(
             "grasp", grasp, self.block, reset=forget_grasp, world=actor.avatar.world, shows=shows, settings=settings
         )
 
 
-SHOWN = (
-    Field("state", "i", (), f"what the hands do: {', '.join(f'{k} {name}' for k, name in enumerate(STATES))}"),
-    Field("why", "i", (), f"why they let go last: {', '.join(f'{k} {name}' for k, name in enumerate(REASONS) if k)}"),
-    Field("wish", "f", (), "what is wanted of them: 0 free, 1 hold, 2 lift"),
-    Field("squeeze_N", "f", (), "wanted of each palm [N]", unit="N"),
-    Field("squeeze_now_N", "f", (), "fed forward to each palm [N]", unit="N"),
-    Field("slip_m", "f", (), "of the palms against what they hold, since they took it [m]", unit="m"),
-)
-FELT = (
-    Field("force", "f", (3,), "of hands on what is held [N]"),
-    Field("damping_Ns_m", "f", (), "of what is held", unit="N s/m"),
-    Field("stiffness_N_m", "f", (), "of what is held", unit="N/m"),
-)
+# a frame's fields, by the number of Grasp and of ObjectForm that they are
+SHOWN = {
+    "state": Field("grasp_state", "i", (), "what the hands do: " + ", ".join(f"{k} {x}" for k, x in enumerate(STATES))),
+    "why": Field("grasp_why", "i", (), "why they let go last: " + ", ".join(f"{k} {x}" for k, x in enumerate(REASONS))),
+    "wish": Field("grasp_wish", "f", (), "what is wanted of them: 0 free, 1 hold, 2 lift"),
+    "squeeze_N": Field("grasp_squeeze_N", "f", (), "wanted of each palm [N]"),
+    "squeeze_now_N": Field("grasp_now_N", "f", (), "fed forward to each palm [N]", unit="N", group="grasp"),
+    "slip_m": Field("grasp_slip_m", "f", (), "of the palms against what they hold, since they took it", unit="m"),
+}
+FELT = {
+    "force": Field("led_force", "f", (3,), "of hands on what is held [N]", unit="N"),
+    "damping_Ns_m": Field("led_damping_Ns_m", "f", (), "of what is held"),
+    "stiffness_N_m": Field("led_stiffness_N_m", "f", (), "of what is held"),
+}
 
 
 def box_of(description: MultiBody, body: str) -> tuple[tuple[float, float, float], float]:

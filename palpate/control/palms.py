@@ -266,7 +266,8 @@ def two_palms(actor: Actor, trunk: Sequence[str] | None = None, elbow_m: float |
         kp=np.where(is_arm, ARM_NM_RAD, state.kp[both]), kv=np.where(is_arm, ARM_NMS_RAD, state.kv[both]),
         coordinate=ints(sorted(coordinates)), shoulder=ints(shoulders), q=state.q.copy(), dq=np.zeros(model.nv),
         target=np.zeros((2, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)), e=np.zeros(12), J=np.zeros((12, n)),
-        JJ=np.zeros((12, 12)), y=np.zeros(12), z=np.zeros(n), kept=np.zeros(len(coordinates)), free=np.ones(n, dtype=np.int64),
+        JJ=np.zeros((12, 12)), y=np.zeros(12), z=np.zeros(n), kept=np.zeros(len(coordinates)),
+        free=np.ones(n, dtype=np.int64),
     )  # fmt: skip
 
 

@@ -101,7 +101,8 @@ def human(
 
     sole  "box": each foot touches with a box; "spheres": with 13 x 4 points, 104 in all
     Lengths scale with the height, masses with the mass, inertias with both (m L^2).
-    Postures "standing" = "start", and "ready", with bent knees; 47 freedoms: root, legs (right, left), trunk, head, arms (right, left).
+    Postures "standing" = "start", and "ready", with bent knees.
+    47 freedoms: root, legs (right, left), trunk, head, arms (right, left).
     """
     s = _check("height", height, HEIGHTS, "m", "cm") / STATURE
     mass = _check("mass", mass, MASSES, "kg", "g")
