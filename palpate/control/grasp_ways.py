@@ -24,6 +24,7 @@ from palpate.world.state import load as load_world
 UP = (0.0, 0.0, 1.0)
 OFF_M = 0.05  # of the palms from the object's sides before they close, and after they open
 BACK_M = 0.08  # of the wrists behind the shoulders, so that fingers clear the edge of what the object lies on
+ASIDE_M = 0.03  # of the palms outside of the shoulders, there
 OPEN_S = 0.6
 HAND_M_S = 0.4  # of a target; the hand itself stays below 0.5
 LEG_S = 1.0  # the shortest way
@@ -63,17 +64,27 @@ def palm_turn(g):
 
 
 @kernel
+def drawn_back(m, ww, a, t, side, p):
+    """A palm's place beside the body: wrist behind the shoulder, and no nearer to the middle than that."""
+    R, chest = body_frame(m, ww, a.chest)
+    left = (R[1], R[4], 0.0)
+    left = scale(1.0 / max(math.sqrt(dot(left, left)), 1e-9), left)
+    outwards, ahead = scale(-1.0 if side == RIGHT else 1.0, left), cross(left, UP)
+    origin, shoulder = get3(ww.origin, a.first), get3(ww.p, t.shoulder[side])
+    wide = dot(outwards, sub(shoulder, chest)) + ASIDE_M
+    p = add_scaled(p, max(wide - dot(outwards, sub(p, add(origin, chest))), 0.0), outwards)
+    to_shoulder = dot(ahead, sub(add(origin, shoulder), p)) - a.palm_at[side, 2]
+    return add_scaled(p, min(to_shoulder - BACK_M, 0.0), ahead)
+
+
+@kernel
 def plan_beside(m, ww, a, t, g, back):
     """Targets OFF_M off the object's sides; back: drawn back to below the shoulders."""
-    turn, ahead = palm_turn(g)
+    turn, _ = palm_turn(g)
     for side in range(2):
         outwards = scale(-1.0 if side == RIGHT else 1.0, g.left)
         p = add_scaled(g.p, g.half[g.on] + OFF_M, outwards)
-        if back:
-            shoulder = add(get3(ww.origin, a.first), get3(ww.p, t.shoulder[side]))
-            to_shoulder = dot(ahead, sub(shoulder, p)) - a.palm_at[side, 2]
-            p = add_scaled(p, min(to_shoulder - BACK_M, 0.0), ahead)
-        put3(g.to_p, side, p)
+        put3(g.to_p, side, drawn_back(m, ww, a, t, side, p) if back else p)
         for r in range(4):
             g.to_turn[side, r] = turn[r]
 
