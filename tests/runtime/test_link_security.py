@@ -182,7 +182,7 @@ def test_a_server_names_no_folders_of_this_machine(name):
 
 def test_who_has_another_key_is_not_answered(server):
     before = counts(server)
-    with pytest.raises(LinkError, match=r"^nobody answers at .*with the same key\?$"):
+    with pytest.raises(LinkError, match=r"^nobody answers at .*with the same key and the same version of palpate\?$"):
         Remote(HERE, server.port, ANOTHER_KEY)
     refused = more(server, before)
     assert set(refused) == {"forged"}
@@ -295,7 +295,7 @@ def test_a_packet_sent_back_to_its_sender_is_dropped(server, hand):
     """A STATE or WELCOME is nothing that a server takes, though the key is right."""
     hand.query()
     before = counts(server)
-    hand.socket.send(hand.pack(STATE, q=server.frame()["q"]))
+    hand.socket.send(hand.pack(STATE, part=0))
     hand.socket.send(hand.pack(WELCOME))
     hand.query()
     assert more(server, before) == {"malformed": 2}

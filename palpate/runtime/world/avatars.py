@@ -89,18 +89,18 @@ def _plots(avatar: dict[str, Any], of: str) -> list[dict[str, Any]]:
     at = avatar["prefix"]
     ways = [("com", "centre of mass"), ("capture_point", "capture point"), ("cop", "pressure")]
     return [
-        {"name": f"{of}margin", "title": f"{of}capture margin", "unit": "m", "least": 0.05, "zero": True,
+        {"name": f"{of}margin", "title": f"{of}Capture margin", "unit": "m", "least": 0.05, "zero": True,
          "series": [{"field": f"{at}capture_margin_m", "index": 0}]},
-        {"name": f"{of}balance", "title": f"{of}balance", "unit": "m", "least": 0.02,
+        {"name": f"{of}balance", "title": f"{of}Balance", "unit": "m", "least": 0.02,
          "series": [{"field": f"{at}{field}", "index": i, "label": f"{words} {axis}"}
                     for i, axis in enumerate("xy") for field, words in ways]},
-        {"name": f"{of}pattern", "title": f"{of}sureness of the pattern", "unit": "", "least": 1.0, "zero": True,
+        {"name": f"{of}pattern", "title": f"{of}Sureness of the pattern", "unit": "", "least": 1.0, "zero": True,
          "series": [{"field": f"{at}pattern_sureness", "index": 0}]},
-        {"name": f"{of}grasp", "title": f"{of}grasp", "unit": "N", "least": 10.0, "zero": True,
+        {"name": f"{of}grasp", "title": f"{of}Grasp", "unit": "N", "least": 10.0, "zero": True,
          "series": [{"field": f"{at}grasp_force", "index": 0, "label": "right palm"},
                     {"field": f"{at}grasp_force", "index": 1, "label": "left palm"},
                     {"field": f"{at}squeeze_N", "index": 0, "label": "wanted"}]},
-        {"name": f"{of}load", "title": f"{of}force at the hands", "unit": "N", "least": 10.0, "zero": True,
+        {"name": f"{of}load", "title": f"{of}Force at the hands", "unit": "N", "least": 10.0, "zero": True,
          "series": [{"field": f"{at}hand_wrench_N", "index": 0}]},
     ]  # fmt: skip
 

@@ -60,7 +60,7 @@ export class Actors {
     const views = settings.filter((setting) => own.includes(setting.event)).map((setting) => new SettingView(setting, this.connection));
     this.lines.push(...lines);
     this.settings.push(...views);
-    const parts: HTMLElement[] = [el("h2", {}, capital(name)), el("dl", { class: "says" }, ...lines.map(({ row }) => row))];
+    const parts: HTMLElement[] = [el("h2", {}, name), el("dl", { class: "says" }, ...lines.map(({ row }) => row))];
     if (commands.length > 0) parts.push(el("div", { class: "buttons live-only", role: "group", "aria-label": `tell ${name}` }, ...commands.map(tell)));
     if (views.length > 0) parts.push(el("section", { class: "live-only" }, ...views.map(({ root }) => root)));
     return parts;

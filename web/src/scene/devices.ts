@@ -15,8 +15,8 @@ import { forceColor } from "./spring";
 const LONGEST = 0.8; // arrow of a force at its limit, in radii of the scene
 const BALL_SIZE = 0.008; // radius of a bare hand, in distances of the camera; so are
 const TIP_SIZE = 0.0055; // that of a bar's tip,
-const BAR = 0.0026; // the radius of the bar
-const BAR_LENGTH = 0.24; // and its length
+const BAR = 0.0018; // the radius of the bar
+const BAR_LENGTH = 0.18; // and its length
 const HANDLE = new THREE.Vector3(-0.78, 0, 0.62).normalize(); // of a device, as a pen lies in a hand: to the person, and up
 const LEAST = 0.01; // share of the limit below which no arrow is drawn
 const ON_TOP = { depthTest: false, depthWrite: false, transparent: true, toneMapped: false };
@@ -47,11 +47,10 @@ export class Marker {
   private readonly link = line(1.6);
   private readonly shaft = line(4);
   private readonly head = new THREE.Mesh(HEAD, new THREE.MeshBasicMaterial(ON_TOP));
-  private readonly bar = new THREE.Mesh(BAR_SHAPE, new THREE.MeshBasicMaterial(ON_TOP));
+  private readonly bar = new THREE.Mesh(BAR_SHAPE, new THREE.MeshBasicMaterial({ toneMapped: false })); // among the bodies, as a thing
 
   constructor() {
     this.head.renderOrder = 11;
-    this.bar.renderOrder = 10;
     this.root.add(this.link, this.shaft, this.head, this.bar, this.hand, this.proxy);
   }
 

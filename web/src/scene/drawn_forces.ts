@@ -12,7 +12,7 @@ import { Tag } from "./drawn_words";
 import type { Looking } from "./hands";
 
 const TALLEST = 0.28; // column of a full value, in radii of the scene
-const LONGEST = 0.4; // and arrow
+const LONGEST = 0.55; // and arrow
 const THICK = 0.0042; // radius of a column or of a shaft, in distances of the eye
 const LEAST = 0.01; // share of a full value below which there is nothing to draw
 const MOST = 1.5; // and the largest that is drawn larger

@@ -83,10 +83,10 @@ export function cornersOf(flat: ArrayLike<number>, width: number, count: number,
   return corners.every((each) => Number.isFinite(each.lengthSq())) ? corners : [];
 }
 
-/** A closed line, and a little colour inside; behind what stands on it. */
+/** A closed line, seen through whatever stands on it, and a little colour inside. */
 export class Outline implements Drawn {
   readonly root = new THREE.Group();
-  private readonly line = new Line2(new LineGeometry(), new LineMaterial({ ...LOOK, linewidth: 2, opacity: 0.9 }));
+  private readonly line = new Line2(new LineGeometry(), new LineMaterial({ ...LOOK, linewidth: 2, opacity: 0.8, depthTest: false }));
   private readonly inside = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({ ...LOOK, opacity: 0.13, side: THREE.DoubleSide }));
   private drawn = "";
 

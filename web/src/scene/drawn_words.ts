@@ -10,6 +10,9 @@ import type { Bodies } from "./bodies";
 import type { Drawn, Known } from "./drawings";
 import type { Looking } from "./hands";
 
+const ROOM_PX = 56; // that a label of two lines needs
+const BESIDE_PX = 48; // from the middle of what it is about
+
 /** An element over the scene; it is there only while it says something. */
 export class Tag {
   readonly element: HTMLElement;
@@ -59,9 +62,12 @@ export class Words implements Drawn {
     const text = lines.map((line) => inOneLine(said(line, frame))).filter(Boolean);
     const place = body === undefined ? new THREE.Vector3().fromArray(Array.from(numbers(frame, at ?? ""))) : bodies.center(this.known.body(body));
     if (text.length === 0 || worn || !Number.isFinite(place.lengthSq())) return this.tag.hide();
+    const beside = toPixels(place);
     place.z += above;
+    const over = toPixels(place);
     this.tag.say(...text);
-    this.tag.put(toPixels(place), "-50%", "-100%");
+    if (over.y > ROOM_PX) this.tag.put(over, "-50%", "-100%");
+    else this.tag.put(beside, `${BESIDE_PX}px`, "-50%"); // there is no room over it
   }
 
   hide(): void {
