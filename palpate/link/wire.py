@@ -10,8 +10,8 @@ newest counts; BYE ends it.  Each echoes the other's newest sequence and time, s
 A HELLO is as long as its WELCOME: whoever sends one in another's name makes him get no more than was sent.
 
 A state that does not fit into one datagram crosses in up to MOST_PARTS of them, none of which a network has to break up
-again: each is a STATE of its own, sealed and numbered, with all fields but `rest`, of which it has its part.  `first` is
-the sequence of part 0, so that parts find each other; a state of which one is lost is lost, as if all were.
+again: each is a STATE of its own, sealed and numbered, with all fields but `rest`, of which it has its part.  `first`
+is the sequence of part 0, so that parts find each other; a state of which one is lost is lost, as if all were.
 
 Whoever reads a packet has an array `lengths`: how many words a packet of each type has, 0 if that type is not for him.
 So a packet sent back to its sender is dropped like any other nonsense.  Cheap checks come first, the MAC last.  The
@@ -209,7 +209,7 @@ def open_packet(words: Ints1, n_bytes: int, lengths: Ints1, key: Ints1) -> int:
     if words[HEAD] & _LOW_32 != MAGIC or kind < 1 or kind >= lengths.shape[0]:
         return MALFORMED
     if words[HEAD] >> 32 & _LOW_16 != VERSION:
-        greets = (kind == HELLO or kind == WELCOME) and lengths[kind] > 0 and n_bytes % 8 == 0
+        greets = kind in (HELLO, WELCOME) and lengths[kind] > 0 and n_bytes % 8 == 0
         end = n_bytes // 8 - 1
         return OTHER_VERSION if greets and siphash(words, 0, end, key) == words[end] else MALFORMED
     if n_bytes != 8 * lengths[kind]:

@@ -7,9 +7,9 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
     start     rows as of `pose`, where the simulation begins: what the camera looks at
     views     {"perspective" | "front" | "side" | "top": {"eye": [3], "target": [3]}}: where the camera stands [m];
               those left out follow from what there is to see
-    settings  sliders: [{"event", "label", "field", "unit", "low", "high", "step", "value", "about", "switch"}, ...]: the
-              page sends the event with a value, and shows the frame's field as what it is now; `value` is the usual
-              one.  With "switch" it is on (1) or off (0)
+    settings  sliders: [{"event", "label", "field", "unit", "low", "high", "step", "value", "about", "switch"}, ...]:
+              the page sends the event with a value, and shows the frame's field as what it is now; `value` is the
+              usual one.  With "switch" it is on (1) or off (0)
     events    what a page may send: {name: {"kind", "low", "high", "whole", "bodies"}}: its number in frame.EVENT,
               bounds of its value, whether that is a whole number, and the bodies that it may be about
     plots     [{"name", "title", "unit", "series", "least", "zero", "logarithmic"}, ...]: the first two are open at

@@ -16,8 +16,8 @@ from palpate.runtime.world.avatars import describe_avatars
 compiled = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 TANK = Layout((
     *BASE, Field("surface", "f", (3,), ""), Field("level", "f", (), ""), Field("corners", "f", (6, 2), ""),
-    Field("n", "i", (), ""), Field("jets", "f", (4, 3), ""), Field("flow", "f", (4, 3), ""), Field("flows", "f", (4,), ""),
-    Field("mode", "i", (), ""), Field("sure", "f", (), ""),
+    Field("n", "i", (), ""), Field("jets", "f", (4, 3), ""), Field("flow", "f", (4, 3), ""),
+    Field("flows", "f", (4,), ""), Field("mode", "i", (), ""), Field("sure", "f", (), ""),
 ))  # fmt: skip
 BODIES = [{"name": "world"}, {"name": "tank"}]
 ALL = [
@@ -25,7 +25,8 @@ ALL = [
     {"name": "water", "kind": "polygon", "corners": "corners", "count": "n", "height": "surface"},
     {"name": "jets", "kind": "columns", "at": "jets", "values": "flows", "full": 3.0},
     {"name": "jets", "kind": "arrows", "at": "jets", "values": "flow", "full": 3.0},
-    {"name": "says", "kind": "label", "body": "tank", "lines": [{"field": "mode", "names": ["a", "b"], "share": "sure"}]},
+    {"name": "says", "kind": "label", "body": "tank",
+     "lines": [{"field": "mode", "names": ["a", "b"], "share": "sure"}]},
 ]  # fmt: skip
 
 

@@ -244,7 +244,7 @@ def test_a_holder_whose_numbers_make_no_sense_harms_nothing(server, hand, whole,
         said = {name: x for name, x in (whole | floats).items() if name in HAND_FIELDS}
         answer = hand.query(wants=HOLD, second=said, **whole, **floats)
         assert answer["state"] == frame.RUNNING
-        assert np.isfinite(answer["q"]).all()
+        assert np.isfinite(answer["rest"]).all()
         assert np.linalg.norm(answer["hand_force"], axis=1).max() <= server.simulation.device.force_limit_N * (1 + 1e-9)
     hand.query(wants=WATCH)
 

@@ -287,7 +287,8 @@ def test_a_server_of_another_version_is_refused_in_one_line_that_says_so():
 
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
-        said = rf"^127\.0\.0\.1:{port} speaks version {VERSION - 1} of the link's packets, this palpate version {VERSION}: .*$"
+        both = f"version {VERSION - 1} of the link's packets, this palpate version {VERSION}"
+        said = rf"^127\.0\.0\.1:{port} speaks {both}: .*$"
         try:
             with pytest.raises(LinkError, match=said):
                 Remote(HERE, port)

@@ -129,6 +129,6 @@ def _own_events(engine: WorldSimulation) -> dict[str, np.ndarray]:
 def _welcome(scene: Scene, engine: WorldSimulation) -> np.ndarray:
     model = scene.model
     return Layout(FIELDS[WELCOME]).pack(
-        nq=model.nq, nv=model.nv, n_bodies=model.n_bodies, fingerprint=scene_fingerprint(scene), name=name_words(scene.name),
-        rate_hz=engine.rate_hz, force_limit_N=engine.device.force_limit_N,
+        nq=model.nq, nv=model.nv, n_bodies=model.n_bodies, fingerprint=scene_fingerprint(scene),
+        name=name_words(scene.name), rate_hz=engine.rate_hz, force_limit_N=engine.device.force_limit_N,
     )  # fmt: skip

@@ -169,7 +169,7 @@ class RemoteSession(WorldSession):
         self._link: dict[str, Any] = {"estimate": estimate, "there": there, "back": back, "deadline_s": deadline_s,
                                       "holds": holds, "round_trips": round_trips}  # fmt: skip
         mirrored = Scene(scene.name, scene.title, scene.world, None, scene.path, controllers=scene.controllers)
-        super().__init__(mirrored, devices, page=page, record=record, port=port, playing=False, fifo=fifo, say=say)  # fmt: skip
+        super().__init__(mirrored, devices, page=page, record=record, port=port, playing=False, fifo=fifo, say=say)
 
     def _simulation(self, shared: bool) -> Mirroring:
         remote, now_ns = self.remote, time.monotonic_ns()

@@ -8,7 +8,7 @@ runs beside it, through mailboxes (servo/beside.py):
         def control(self, time_s, q, v):                  (nq,), (nv,)
             return tau                                    (nv,) [N m or N], until the next
 
-Either may have `hello() -> dict`: what a page shows and sets of it (runtime/hello.py), beside what it does of the World.
+Either may have `hello() -> dict`: what a page shows and sets of it (runtime/hello.py) beside what it does of the World.
 
 h Head, e Exchange, c Controlled
 """
