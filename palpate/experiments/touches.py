@@ -12,6 +12,7 @@ plain and stress follow the reference's numbers; what it does not say (shapes of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ PATTERNS = ("none", "push", "pull", "tap", "double tap", "shake", "hold", "strok
 AROUND_S = 1.0  # of each touch that is made before and after its window, so that a window can cut it
 LIGHTEST_N, STRONGEST_N = 2.0, 30.0
 TILT_RAD = np.radians(35.0)
+POINT_M = 2e-4  # noise of the contact point
 
 
 class Touch(NamedTuple):
@@ -35,7 +37,7 @@ class Touch(NamedTuple):
 
 
 class Meant(NamedTuple):
-    """A touch as it is meant, on a time axis that is longer than the window; window: where that begins [s]."""
+    """A touch as it is meant, on a time axis of three seconds, and from when to when [s] it is."""
 
     force: np.ndarray  # (m, 3)
     point: np.ndarray  # (m, 3)
@@ -43,11 +45,11 @@ class Meant(NamedTuple):
     end_s: float
 
 
-def touches(family: str, each: int, seed: int) -> list[Touch]:
-    """So many of each pattern; the same numbers for the same family and seed."""
+def touches(family: str, each: int, seed: int, whole: bool = False) -> list[Touch]:
+    """So many of each pattern, a second of each or, whole, three with quiet around it; the same for the same seed."""
     make = FAMILIES[family]
     rng = np.random.default_rng([seed, *family.encode()])
-    return [make(name, rng) for name in PATTERNS for _ in range(each)]
+    return [make(name, rng, whole) for name in PATTERNS for _ in range(each)]
 
 
 # ---- directions and shapes
@@ -167,23 +169,30 @@ def meant(name: str, ranges: Ranges, n: np.ndarray, rng: np.random.Generator) ->
     return Meant(np.zeros((len(t), 3)), point, begin, begin)
 
 
-def windowed(name: str, ranges: Ranges, rng: np.random.Generator) -> Touch:
+def gripped(name: str, ranges: Ranges, rng: np.random.Generator, whole: bool) -> Touch:
     """A touch that fits its second, or is cut by it, as a grip with tremor and a noisy sensor give it."""
     n = unit(rng)
-    whole = meant(name, ranges, n, rng)
-    length = whole.end_s - whole.begin_s
-    first = whole.begin_s - rng.uniform(0.0, max(SECONDS - length, 0.0))  # of the window: all of it is inside
+    touch = meant(name, ranges, n, rng)
+    length = touch.end_s - touch.begin_s
+    first = touch.begin_s - rng.uniform(0.0, max(SECONDS - length, 0.0))  # of the window: all of it is inside
     if ranges.cut_s > 0.0 and rng.uniform() < 0.5:  # or one of its ends is not
         cut = rng.uniform(0.0, min(ranges.cut_s, 0.4 * length))
-        first = whole.begin_s + cut if rng.uniform() < 0.5 else whole.end_s - SECONDS - cut
-    at = round(first * RATE_HZ) + np.arange(N)
-    force = low_pass(whole.force, GRIP_NS_M / rng.uniform(150.0, 2000.0))[at]
-    t = np.arange(N) / RATE_HZ
+        first = touch.begin_s + cut if rng.uniform() < 0.5 else touch.end_s - SECONDS - cut
+    force = low_pass(touch.force, GRIP_NS_M / rng.uniform(150.0, 2000.0))
+    t = np.arange(len(force)) / RATE_HZ
     tremor = rng.uniform(0.0, 0.04) * np.sin(2 * np.pi * (rng.uniform(8.0, 12.0) * t + rng.uniform()))
-    force = force * (1.0 + tremor)[:, None] + rng.normal(size=(N, 3)) * rng.uniform(0.0, ranges.noise_N)
+    force = force * (1.0 + tremor)[:, None] + rng.normal(size=force.shape) * rng.uniform(0.0, ranges.noise_N)
     force += rng.uniform(0.0, 1.0) * ranges.bias_N * unit(rng)
-    point = whole.point[at] + rng.normal(size=(N, 3)) * 2e-4
-    return Touch(name, force, point, n)
+    point = touch.point + rng.normal(size=force.shape) * POINT_M
+    return within(Touch(name, force, point, n), None if whole else first)
+
+
+def within(touch: Touch, first_s: float | None) -> Touch:
+    """Of a touch the second that begins there; None: all of it."""
+    if first_s is None:
+        return touch
+    at = round(first_s * RATE_HZ) + np.arange(N)
+    return touch._replace(force=touch.force[at], point=touch.point[at])
 
 
 # ---- devices: a hand, a spring, a body that yields
@@ -259,7 +268,7 @@ def reaches(name: str, device: Device, rng: np.random.Generator) -> tuple[np.nda
     return zero + rng.uniform(0.0, 0.05), zero, False, begin, begin
 
 
-def through_a_device(name: str, rng: np.random.Generator) -> Touch:
+def through_a_device(name: str, rng: np.random.Generator, whole: bool) -> Touch:
     """f = k (hand - point), pressed only if the hand does not hold; m x'' = f - k_b x - b x': the point yields."""
     device, n = some_device(rng), unit(rng)
     s, h = across(n, rng), 1.0 / RATE_HZ
@@ -281,22 +290,20 @@ def through_a_device(name: str, rng: np.random.Generator) -> Touch:
             f0 = min(f0, 0.0)
             f1 = -friction * f0 if name == "stroke" and begin < t[i] < end else 0.0
             slid[i] = h1 - x1
-        share = min(1.0, limit / max(np.hypot(f0, f1), 1e-9))
+        share = min(1.0, limit / max(math.hypot(f0, f1), 1e-9))
         f0, f1 = share * f0, share * f1
         v0, v1 = (v0 + h / m * (f0 - k_b * x0)) / (1.0 + h * b / m), (v1 + h / m * (f1 - k_b * x1)) / (1.0 + h * b / m)
         x0, x1 = x0 + h * v0, x1 + h * v1
         force[i] = f0, f1
     length = end - begin
     first = begin - rng.uniform(0.0, max(SECONDS - length, 0.0))
-    at = round(first * RATE_HZ) + np.arange(N)
-    noise = rng.normal(size=(N, 3)) * device.noise_N
-    felt = force[at] @ np.stack([n, s]) + noise
-    point = rng.uniform(-0.1, 0.1, 3) + slid[at, None] * s + rng.normal(size=(N, 3)) * 2e-4
-    return Touch(name, felt, point, n)
+    felt = force @ np.stack([n, s]) + rng.normal(size=(len(t), 3)) * device.noise_N
+    point = rng.uniform(-0.1, 0.1, 3) + slid[:, None] * s + rng.normal(size=(len(t), 3)) * POINT_M
+    return within(Touch(name, felt, point, n), None if whole else first)
 
 
-FAMILIES: dict[str, Callable[[str, np.random.Generator], Touch]] = {
-    "plain": lambda name, rng: windowed(name, PLAIN, rng),
-    "stress": lambda name, rng: windowed(name, STRESS, rng),
+FAMILIES: dict[str, Callable[[str, np.random.Generator, bool], Touch]] = {
+    "plain": lambda name, rng, whole: gripped(name, PLAIN, rng, whole),
+    "stress": lambda name, rng, whole: gripped(name, STRESS, rng, whole),
     "devices": through_a_device,
 }

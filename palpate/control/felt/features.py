@@ -2,7 +2,7 @@
 
     noise      of a sample and axis, from second differences d2: rms/sqrt 6 of those that are not far above the others
     bias       mean force of the quiet part, taken off
-    on         above max(0.6 N, peak/4, 5.5 noise) until below max(0.45 N, peak/8, 3 noise); gaps < 40 ms are none
+    on         above max(0.5 N, peak/4, 5.5 noise) until below max(0.35 N, peak/8, 3 noise); gaps < 40 ms are none
     on         how long in all;  width = sum |f| h / peak of a stretch that is on, the largest: how long it would last at
                full force, which tells a blow from a push better than its length
     along      sum f.n / sum |f|        one_way = |sum f| / sum |f|        unevenness = std |f| / mean |f|
@@ -19,8 +19,8 @@ from palpate.control.felt.tables import COLUMNS
 from palpate.jit import kernel
 from palpate.spatial.vectors import dot, get3, scale, sub
 
-ON_N, ON_SHARE, ON_NOISE = 0.6, 0.25, 5.5  # a touch begins above the largest of these, and
-OFF_N, OFF_SHARE, OFF_NOISE = 0.45, 0.12, 3.0  # ends below the largest of these
+ON_N, ON_SHARE, ON_NOISE = 0.5, 0.25, 5.5  # a touch begins above the largest of these, and
+OFF_N, OFF_SHARE, OFF_NOISE = 0.35, 0.12, 3.0  # ends below the largest of these
 REST_N, REST_SHARE, REST_NOISE = 0.8, 0.15, 4.0  # for the bias: before it is known, it may be in the way
 REST_ROWS = 10  # fewer are no quiet part
 BIAS_N = 0.5  # a larger one is a touch
@@ -116,7 +116,7 @@ def find_on(p, n, h):
         is_on = p.size[i] > (end if is_on else begin)
         p.on[i] = 1.0 if is_on else 0.0
         if is_on:
-            if 0 <= last and 1 < i - last <= gap:
+            if last >= 0 and 1 < i - last <= gap:
                 for k in range(last + 1, i):
                     p.on[k] = 1.0
             last = i

@@ -11,7 +11,7 @@ distance by which an earlier rule did not hold: the distance to the nearest boun
 3 presses (along < -0.3), one way (> 0.7)
       brief (width < 0.15 s), turns at most twice (third < 0.5)                     -> tap
       brief (width < 0.2 s), turns three or four times (third > 0.5 > fifth)        -> double tap
-4 turns three times or more                                                         -> shake
+4 turns three times or more, above 1.2 N: a tremor is none                          -> shake
 5 on for 0.82 s, even (< 0.35)                                                      -> hold
 6 along < 0 -> push, else -> pull
 """
@@ -25,6 +25,7 @@ BRIEF_S, BRIEF_DOUBLE_S, BRIEF_WIDTH = 0.15, 0.2, 0.03
 PRESSES, PRESSES_WIDTH = -0.3, 0.3
 ONE_WAY, ONE_WAY_WIDTH = 0.7, 0.15
 TURN, TURN_NOISE, TURN_WIDTH = 0.5, 4.5, 0.15  # of the peak; and not below so many times the noise
+SHAKE_N, SHAKE_WIDTH = 1.2, 0.4
 HOLD_S, HOLD_WIDTH = 0.82, 0.06
 EVEN, EVEN_WIDTH = 0.35, 0.12
 THERE_WIDTH = 0.5  # of the level
@@ -59,9 +60,10 @@ def decide(p):
     if double > 0.0:
         return DOUBLE_TAP, min(margin, double)
     margin = min(margin, -double)
-    if turns > 0.0:
-        return SHAKE, min(margin, turns)
-    margin = min(margin, -turns)
+    shakes = min(turns, (p.peak_N - SHAKE_N) / SHAKE_WIDTH)
+    if shakes > 0.0:
+        return SHAKE, min(margin, shakes)
+    margin = min(margin, -shakes)
     holds = min(lasts, even)
     if holds > 0.0:
         return HOLD, min(margin, holds)

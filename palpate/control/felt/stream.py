@@ -1,11 +1,11 @@
 """Feeling every tick, looking 20 times a second and at release, and saying a pattern once it is one.
 
-A touch begins with the first force and ends when there was none for 0.5 s: two taps that are closer belong together.
+A touch begins with the first force and ends when there was none for 0.55 s: two taps that are closer belong together.
 Only it is in the window, and a little quiet before it.
 
     while it lasts     from 0.4 s on, a push, pull, hold, shake or stroke that two looks in a row agree on is said: what
                        follows a hand need not wait for its end
-    at release         whatever it is, but a tap: that waits 0.5 s for a second one.  A double tap is said at once
+    at release         (no force for 40 ms) whatever it is, but a tap: that waits 0.55 s for a second one.  A double tap is said at once
     once a hold        only a shake or a stroke can follow in the same touch: its end is no push
 
 p Felt
@@ -13,14 +13,14 @@ p Felt
 
 import math
 
-from palpate.control.felt.features import BIAS_N, OFF_N, OFF_NOISE, ON_N, ON_NOISE, look
+from palpate.control.felt.features import BIAS_N, GAP_S, OFF_N, OFF_NOISE, ON_N, ON_NOISE, look
 from palpate.control.felt.rules import decide
 from palpate.control.felt.tables import COLUMNS, HOLD, NONE, SHAKE, STROKE, TAP, load_felt
-from palpate.jit import entry, kernel
+from palpate.jit import entry, kernel, shared
 from palpate.spatial.vectors import dot, is_finite, sub
 
 LOOK_S = 0.05
-WAIT_S = 0.5  # for a second tap
+WAIT_S = 0.55  # for a second tap
 LASTS_S = 0.4  # a touch that is still on is said from here on: before, a shake looks like a push
 BEFORE_S = 0.05  # of quiet before a touch that is in its window
 LEAST_SURE = 0.05  # at the boundary a look says one thing and the next another
@@ -73,14 +73,15 @@ def feel_sample(p):
     force = (p.ring[row, 0], p.ring[row, 1], p.ring[row, 2])
     away = sub(force, p.quiet_force)
     strength, was = math.sqrt(dot(away, away)), p.touching
-    if was:
-        p.touching = 1 if strength > max(OFF_N, OFF_NOISE * noise) else 0
+    if was:  # a shake passes through zero and is no release
+        p.n_quiet = 0 if strength > max(OFF_N, OFF_NOISE * noise) else p.n_quiet + 1
+        p.touching = 1 if p.n_quiet * h <= GAP_S else 0
     else:
         p.touching = 1 if strength > max(ON_N, ON_NOISE * noise) else 0
+        p.n_quiet = 0 if p.touching else p.n_quiet + 1
         if not p.touching and dot(force, force) < BIAS_N * BIAS_N:
             p.quiet_force = (p.quiet_force[0] + REST_SHARE * away[0], p.quiet_force[1] + REST_SHARE * away[1],
                              p.quiet_force[2] + REST_SHARE * away[2])  # fmt: skip
-    p.n_quiet = 0 if p.touching else p.n_quiet + 1
     if p.n_touch == 0:
         if not p.touching:
             p.n_window = min(p.n_window, round(BEFORE_S / h))
@@ -93,9 +94,19 @@ def feel_sample(p):
     return 1 if released or ended or (p.touching and p.n_look * h >= LOOK_S) else 0
 
 
+@shared("int64(intp)")
+def see(address):
+    """What the window of the Felt at an address looks like."""
+    (p,) = load_felt(address)
+    look(p)
+    p.pattern, margin = decide(p)
+    p.sureness, p.when_s = margin / (1.0 + margin), p.time_s
+    return p.pattern
+
+
 @kernel
-def recognise(p):
-    """What the window looks like, and what can be said of the touch."""
+def recognise(p, address):
+    """What the window looks like, and what can be said of the touch; p is the Felt at the address."""
     h = p.per_sample * p.dt
     p.n_look = 0
     if p.n_touch > 0 and p.n_quiet * h >= WAIT_S:  # it is over
@@ -103,10 +114,7 @@ def recognise(p):
             say(p)
         p.n_touch, p.said_here, p.pattern, p.sureness = 0, NONE, NONE, 0.0
         return
-    look(p)
-    before = p.pattern
-    pattern, margin = decide(p)
-    p.pattern, p.sureness, p.when_s = pattern, margin / (1.0 + margin), p.time_s
+    before, pattern = p.pattern, see(address)
     if pattern in (NONE, TAP):
         return
     if p.touching and (before != pattern or p.n_touch * h < LASTS_S or p.sureness < LEAST_SURE):
@@ -132,9 +140,7 @@ def look_at(address, force, point, normal):
         feel(p, (force[i, 0], force[i, 1], force[i, 2]), (point[i, 0], point[i, 1], point[i, 2]),
              (normal[i, 0], normal[i, 1], normal[i, 2]))  # fmt: skip
     p.n_window = min(p.n_rows, p.ring.shape[0])
-    look(p)
-    p.pattern, margin = decide(p)
-    p.sureness = margin / (1.0 + margin)
+    see(address)
 
 
 @entry("intp, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]")
@@ -146,6 +152,6 @@ def go_on(address, force, point, normal, said):
         count = p.said_count
         if feel(p, (force[i, 0], force[i, 1], force[i, 2]), (point[i, 0], point[i, 1], point[i, 2]),
                 (normal[i, 0], normal[i, 1], normal[i, 2])):  # fmt: skip
-            recognise(p)
+            recognise(p, address)
         said[i, 0], said[i, 1] = p.pattern, p.sureness
         said[i, 2] = p.said if p.said_count > count else NONE
