@@ -57,6 +57,9 @@ from palpate.control.grasp_tables import (
     load_grasp,
 )  # fmt: skip
 from palpate.control.grasp_ways import (
+    AWAY,
+    BEHIND,
+    BESIDE,
     begin_rest,
     go_on,
     note_home,
@@ -131,16 +134,16 @@ def before_contact(address, m, ww, s, a, t, g):
                 g.q_rest[t.coordinate[n]] = s.q_hold[t.coordinate[n]]
             start_at_palms(address)
             note_home(m, ww, a, t, g)
-            plan_way(address, 1)
+            plan_way(address, BEHIND)
             g.why = 0
             enter(g, RAISE)
     elif not wants:
-        plan_way(address, 1)
+        plan_way(address, AWAY)
         enter(g, WITHDRAW)
     elif g.state == RAISE:
         go_on(address)
         if g.since_s >= g.leg_s:
-            plan_way(address, 0)
+            plan_way(address, BESIDE)
             enter(g, APPROACH)
     elif g.state == APPROACH:
         plan_beside(m, ww, a, t, g, False)  # it may have been moved
@@ -240,7 +243,7 @@ def after(address, m, ww, s, a, t, g):
     if g.since_s < g.leg_s:
         return
     if g.state == OPEN:
-        plan_way(address, 1)
+        plan_way(address, AWAY)
         enter(g, WITHDRAW)
     elif g.state == WITHDRAW:
         plan_home(m, ww, a, t, g)

@@ -5,7 +5,7 @@ m, ww, s  model, scratch and state of the World;  a  Avatar;  t  TwoPalms;  o  O
 
 import math
 
-from palpate.control.grasp_tables import CARRY, LIFT, LOWER, PRESS, load_grasp
+from palpate.control.grasp_tables import CARRY, IDLE, LIFT, LOWER, PRESS, load_grasp
 from palpate.control.limbs import LEFT, RIGHT, TRUNK
 from palpate.control.object_form import finite3
 from palpate.control.palms import palm_frame
@@ -37,6 +37,8 @@ LOOP_NS_M, LOOP_M_S = 1000.0, 0.05
 SLIP_M, SLIP_N = 0.5e-3, 4.0  # every so much slip adds so much squeeze
 NEAR_CONE, CONE_N_S = 0.8, 60.0  # friction beyond this part of its limit raises the squeeze so fast
 FELT_S = 0.02
+GONE_N = 0.5  # a palm with less presses against nothing
+FAST_M_S, BRAKE_NS_M = 0.35, 200.0  # a palm that is faster is braked, with at most MOST_N
 
 
 @kernel
@@ -106,6 +108,8 @@ def keep_squeeze(a, t, g):
         wanted = min(g.squeeze_N + g.more_N, MOST_N)
         if g.state == PRESS:
             wanted *= min(g.since_s / PRESS_S, 1.0)
+    if PRESS < g.state <= LOWER and min(a.palm_load[RIGHT], a.palm_load[LEFT]) < GONE_N:
+        g.squeeze_now_N, wanted = 0.0, 0.0  # at once: pressed against nothing, hands would clap together
     g.squeeze_now_N += min(max(wanted - g.squeeze_now_N, -FALL_N_S * t.dt), RISE_N_S * t.dt)
     lifted = g.state in (LIFT, CARRY, LOWER)
     rate = g.weight_N / WEIGHT_S * t.dt
@@ -118,6 +122,13 @@ def keep_squeeze(a, t, g):
         for side in range(2):
             inwards = scale(1.0 if side == RIGHT else -1.0, g.left)
             put3(t.target, side, add_scaled(get3(t.target, side), v * t.dt, inwards))
+
+
+@kernel
+def brake(v):
+    """Force against a palm that is too fast."""
+    speed = math.sqrt(dot(v, v))
+    return scale(-min(BRAKE_NS_M * max(speed - FAST_M_S, 0.0), MOST_N) / max(speed, 1e-9), v)
 
 
 @shared("void(intp)")
@@ -133,6 +144,8 @@ def feed_forward(address):
         put6(g.load, i, cross(c, f), f)
     for side in range(2):
         f = add_scaled(scale(0.5 * g.weight_now_N, UP), g.squeeze_now_N if side == RIGHT else -g.squeeze_now_N, g.left)
+        if g.state != IDLE:
+            f = add(f, brake(get3(a.palm_velocity, side)))
         add6(g.load, m.body_link[a.hand[side]], cross(palm_frame(m, ww, a, side)[1], f), f)
     for i in range(a.end - 1, a.first, -1):
         n, f = get6(g.load, i)

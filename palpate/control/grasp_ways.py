@@ -22,6 +22,7 @@ from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get4, put
 from palpate.world.state import load as load_world
 
 UP = (0.0, 0.0, 1.0)
+BESIDE, BEHIND, AWAY = range(3)
 OFF_M = 0.05  # of the palms from the object's sides before they close, and after they open
 BACK_M = 0.08  # of the wrists behind the shoulders, so that fingers clear the edge of what the object lies on
 ASIDE_M = 0.03  # of the palms outside of the shoulders, there
@@ -120,12 +121,18 @@ def plan_outwards(a, t, g):
 
 
 @shared("void(intp, int64)")
-def plan_way(address, back):
-    """A new way to beside the object."""
+def plan_way(address, to):
+    """A new way: BESIDE the object, BEHIND that, or AWAY from wherever the palms are."""
     a, _, t, _, _, g = load_grasp(address)
     m, ww, _, _, _, _ = load_world(a.world)
     begin_way(a, t, g)
-    plan_beside(m, ww, a, t, g, back)
+    if to == AWAY:  # not where the object is: it may have fallen to the floor
+        for side in range(2):
+            put3(g.to_p, side, drawn_back(m, ww, a, t, side, get3(t.target, side)))
+            for r in range(4):
+                g.to_turn[side, r] = t.turn[side, r]
+    else:
+        plan_beside(m, ww, a, t, g, to == BEHIND)
     take_time(g)
 
 

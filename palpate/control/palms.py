@@ -1,6 +1,6 @@
 """Inverse kinematics of two palms: one damped step a tick, on the joints' tangent space, so for any kind of joint.
 
-    e   = (0.7 log(R_d R^T), p_d - p) of both palms                                                    12 numbers
+    e   = (0.7 log(R_d R^T), p_d - p) of both palms, each no longer than a palm may go in a tick          12 numbers
     dq  = z + W J^T (J W J^T + l^2)^-1 (e - J z),     z = k J_e^T (elbows' way outwards that is missing)
     q_d <- q_d (+) dq
 
@@ -35,6 +35,7 @@ DAMPING = 0.02**2
 TURN_SHARE = 0.7
 ELBOW_GAIN = 0.1  # of the elbow's way that is missing, a tick [1/m]
 FASTEST_RAD_S = 4.0  # of a joint
+FASTEST_M_S = 0.45  # of a palm
 ROUNDS = 3  # that joints at their ends are left out in
 ARM_NM_RAD, ARM_NMS_RAD = 400.0, 20.0
 # Reference 4.1 has 0.30 m, 0.28 to 0.32 work there; here at 0.30 a human's forearm meets the trunk when the palms go
@@ -49,6 +50,7 @@ class TwoPalms(Struct):
     dt: float
     elbow_m: float  # wanted of each elbow from the middle of the body
     fastest_rad_s: float
+    fastest_m_s: float  # of a palm
     left: Vector  # the avatar's own
     error_m: float  # of the palms at q_d, and
     error_rad: float
@@ -126,10 +128,12 @@ def palm_errors(m, w, a, t):
         R, p = palm_frame(m, w, a, side)
         r = rotation_between(matrix_quaternion(R), get4(t.turn, side))
         gap = sub(get3(t.target, side), add(origin, p))
+        far, turned = math.sqrt(dot(gap, gap)), math.sqrt(dot(r, r))
+        t.error_m, t.error_rad = max(t.error_m, far), max(t.error_rad, turned)
+        gap = scale(min(1.0, t.fastest_m_s * t.dt / max(far, 1e-12)), gap)  # a target may be anywhere
+        r = scale(TURN_SHARE * min(1.0, t.fastest_rad_s * t.dt / max(turned, 1e-12)), r)
         for c in range(3):
-            t.e[6 * side + c], t.e[6 * side + 3 + c] = TURN_SHARE * r[c], gap[c]
-        t.error_m = max(t.error_m, math.sqrt(dot(gap, gap)))
-        t.error_rad = max(t.error_rad, math.sqrt(dot(r, r)))
+            t.e[6 * side + c], t.e[6 * side + 3 + c] = r[c], gap[c]
 
 
 @kernel
@@ -262,7 +266,8 @@ def two_palms(actor: Actor, trunk: Sequence[str] | None = None, elbow_m: float |
 
     return TwoPalms(
         dt=world.dt, elbow_m=size * ELBOW_M["hrp2" if is_hrp2 else "human"] if elbow_m is None else elbow_m,
-        fastest_rad_s=FASTEST_RAD_S, axis=ints(both), moves=ints(moves), lifts=ints(lifts), share=np.ones(n),
+        fastest_rad_s=FASTEST_RAD_S, fastest_m_s=FASTEST_M_S, axis=ints(both), moves=ints(moves), lifts=ints(lifts),
+        share=np.ones(n),
         kp=np.where(is_arm, ARM_NM_RAD, state.kp[both]), kv=np.where(is_arm, ARM_NMS_RAD, state.kv[both]),
         coordinate=ints(sorted(coordinates)), shoulder=ints(shoulders), q=state.q.copy(), dq=np.zeros(model.nv),
         target=np.zeros((2, 3)), turn=np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)), e=np.zeros(12), J=np.zeros((12, n)),

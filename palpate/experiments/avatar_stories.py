@@ -162,7 +162,7 @@ class Story:
         return Led(
             column("time_s"), hand, box, force, column(name + "palm_load"),
             np.abs(column(name + "grasp_slip_m") - slip_m), float(np.linalg.norm(feet - feet[0], axis=2).max()),
-            float(margins(a.sole[:, :2], column(name + "capture")[:, :2]).min()), column(name + "grasp_state"),
+            float(margins(a.sole[:, :2], column(name + "capture_point")[:, :2]).min()), column(name + "grasp_state"),
             float((force * velocity).sum() * 1e-3),
         )  # fmt: skip
 
@@ -195,10 +195,13 @@ def convex_hull(points: np.ndarray) -> np.ndarray:
     """Corners (k, 2), counterclockwise (Andrew's monotone chain)."""
     rows = sorted(map(tuple, points.tolist()))
 
+    def turn(a: tuple[float, ...], b: tuple[float, ...], c: tuple[float, ...]) -> float:
+        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
     def half(rows: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
         chain: list[tuple[float, ...]] = []
         for p in rows:
-            while len(chain) > 1 and np.cross(np.subtract(chain[-1], chain[-2]), np.subtract(p, chain[-2])) <= 0.0:
+            while len(chain) > 1 and turn(chain[-2], chain[-1], p) <= 0.0:
                 chain.pop()
             chain.append(p)
         return chain[:-1]
