@@ -43,12 +43,13 @@ def yielding(form: ObjectForm, wrenches: ArrayLike) -> np.ndarray:
     """(n, 6) spin and velocity of what is held, tick by tick, under torques and forces (n, 6) on it."""
     given = np.ascontiguousarray(wrenches, dtype=float).reshape(-1, 6)
     out = np.empty_like(given)
-    object_form_entry(Block(form).address, given, out)
+    block = Block(form)  # alive as long as it is called with
+    object_form_entry(block.address, given, out)
     return out
 
 
 def joints_yielding(grasping: Grasping, force: ArrayLike, at: ArrayLike, ticks: int) -> np.ndarray:
-    """(n,) rates of q_d of the arms after so many ticks of (22) under a constant force (3,) on the object at a point."""
+    """(n,) rates of q_d of the arms after so many ticks of (22) under a constant force (3,) at a point of the object."""
     grasping.arrays.p = tuple(np.asarray(at, dtype=float).tolist())
     joint_form_entry(grasping.block.address, np.asarray(force, dtype=float).copy(), ticks)
     return grasping.joints.rate.copy()

@@ -23,7 +23,7 @@ def form(**what: float) -> ObjectForm:
     return o
 
 
-@pytest.mark.parametrize("damping", [10.0, 30.0, 120.0, 500.0])
+@pytest.mark.parametrize("damping", [10.0, 30.0, 60.0, 120.0])
 def test_a_constant_force_leads_at_f_over_B(damping):
     """avatars.md 10.26: v -> f_e/B_o within 1 % after 5 M_o/B_o."""
     force = np.array([3.0, -2.0, 1.0])
