@@ -229,6 +229,6 @@ def pictures(report: Report, kind: str) -> None:
         for axes, (title, pose, hand) in zip(panels, shots, strict=True):
             view = draw_world(axes, s.world.model, pose)
             if hand is not None:
-                draw_probe(axes, view, hand + np.array([-0.1, 0.0, 0.0]))
+                draw_probe(axes, view, hand + np.array([0.1, 0.0, 0.0]))
             axes.set_title(title, fontsize=10)
     report.figure("figure-3", figure)
