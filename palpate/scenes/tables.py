@@ -3,8 +3,10 @@ the box by its sides, and whoever drags the box moves it together with the avata
 
 from __future__ import annotations
 
+import math
+
 from palpate.control.avatar import Actor
-from palpate.control.grasp_tables import HELD
+from palpate.control.grasp_tables import HELD, LIFTED
 from palpate.control.grasping import Grasping
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.library import box, hrp2, human
@@ -13,7 +15,7 @@ from palpate.scenes.blocks import BOX_KG, BOX_SIZE_M, FRICTION_BOX_TABLE, TABLE_
 from palpate.scenes.looks import DARK_WOOD, WOOD, colour, floor, surface
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import DAMPING, STIFFNESS
-from palpate.spatial.placement import IDENTITY, Transform, Vector3
+from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3
 from palpate.world.world import World
 
 FRICTION_FOOT_FLOOR, FRICTION_HAND_BOX = 0.7, 0.8
@@ -37,6 +39,15 @@ def table_of(top_m: float, at: tuple[float, float] = TABLE_TOP_M[:2], size: Vect
     )
 
 
+def pairs_of(friction: float) -> dict[tuple[str, str], Material]:
+    """Of what is held with hands, of what lies, and of what stands."""
+    return {
+        ("carton", "table"): Material("carton on table", friction=FRICTION_BOX_TABLE),
+        ("carton", "hand"): Material("carton in hands", friction=friction),
+        ("sole", "floor"): Material("sole on floor", friction=FRICTION_FOOT_FLOOR),
+    }
+
+
 def table_world(
     kind: str, friction: float = FRICTION_HAND_BOX, box_kg: float = BOX_KG, sole: str = "box", rate_hz: float = 1000.0
 ) -> World:
@@ -45,13 +56,8 @@ def table_world(
     avatar = hrp2(at=(NEARER_M, 0, 0), sole=sole) if kind == "hrp2" else human(at=(NEARER_M, 0, 0), sole=sole)
     carton = Material("carton", friction=friction)
     thing = box(BOX_SIZE_M, mass=box_kg, at=(BOX_X_M, 0.0, top + 0.5 * BOX_SIZE_M[2]), material=carton, color=colour(1))
-    pairs = {
-        ("carton", "table"): Material("carton on table", friction=FRICTION_BOX_TABLE),
-        ("carton", "hand"): Material("carton in hands", friction=friction),
-        ("sole", "floor"): Material("sole on floor", friction=FRICTION_FOOT_FLOOR),
-    }
     ground = floor(surface(FRICTION_FOOT_FLOOR, name="floor"))
-    world = World([avatar, ground, table_of(top), thing], dt=1.0 / rate_hz, pairs=pairs)
+    world = World([avatar, ground, table_of(top), thing], dt=1.0 / rate_hz, pairs=pairs_of(friction))
     into_posture(world, kind)
     world.hold(STIFFNESS, DAMPING)
     return world
@@ -75,6 +81,53 @@ def taking(world: World, *, wish: int = HELD, **how: object) -> tuple[Actor, Gra
     grasping = Grasping(actor, wish=wish, **how)  # type: ignore[arg-type]
     actor.add(grasping.part)
     return actor, grasping
+
+
+PLANK_SIZE_M, PLANK_KG, PLANK_Z_M = (1.20, 0.30, 0.08), 3.0, 0.825
+PLANK_AT_M = 0.45  # of the palms from its middle, along it
+STAND_X_M, STAND_SIZE_M = 0.15, (0.10, 0.40, 0.03)
+APART_M = PLANK_AT_M + BOX_X_M - NEARER_M  # of each avatar from the middle
+
+
+def carry_world(plank_kg: float = PLANK_KG, friction: float = FRICTION_HAND_BOX, rate_hz: float = 1000.0) -> World:
+    """Two HRP-2 face each other, a plank on two stands between them."""
+    back = Rotation.about((0, 0, 1), math.pi)
+    first, second = hrp2(at=(-APART_M, 0, 0)), hrp2(at=(APART_M, 0, 0), R=back)
+    top = PLANK_Z_M - 0.5 * PLANK_SIZE_M[2]
+    wood = Material("carton", friction=friction)
+    plank = box(PLANK_SIZE_M, mass=plank_kg, at=(0, 0, PLANK_Z_M), material=wood, name="plank", color=colour(5))
+    stands = [table_of(top, (x, 0.0), STAND_SIZE_M) for x in (-STAND_X_M, STAND_X_M)]
+    ground = floor(surface(FRICTION_FOOT_FLOOR, name="floor"))
+    world = World([first, second, ground, *stands, plank], dt=1.0 / rate_hz, pairs=pairs_of(friction))
+    for prefix in ("", "hrp2.2/"):
+        for joint in ("RHAND_JOINT0", "LHAND_JOINT0"):
+            world.q[world.model.q_index[prefix + joint]] = 0.0
+    world.hold(STIFFNESS, DAMPING)
+    return world
+
+
+def carrying(
+    world: World, *, leader: int = 0, wish: int = LIFTED, damping_Ns_m: float = 60.0, squeeze_N: float = 40.0
+) -> tuple[list[Actor], list[Grasping]]:
+    """Both avatars of a carry_world, at the ends of the plank; all but the leader listen to what it does."""
+    actors = [Actor(world, prefix, number=k) for k, prefix in enumerate(("", "hrp2.2/"))]
+    hands = []
+    for k, actor in enumerate(actors):
+        at = (PLANK_AT_M * (1.0 if k else -1.0), 0.0, 0.0)
+        hands.append(Grasping(
+            actor, "plank", at=at, share=0.5, listens=k != leader, wish=wish, squeeze_N=squeeze_N,
+            damping_Ns_m=damping_Ns_m,
+        ))  # fmt: skip
+        actor.add(hands[-1].part)
+    return actors, hands
+
+
+def carry_two(rate_hz: float = 1000.0) -> Scene:
+    """Two HRP-2 carry a plank: lead it, or tell one of them to."""
+    world = carry_world(rate_hz=rate_hz)
+    actors, _ = carrying(world)
+    parts = tuple(part for actor in actors for part in actor.parts)
+    return Scene("carry-two", "two robots carry a plank", world, controllers=parts)
 
 
 def table_hrp2(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
