@@ -21,10 +21,11 @@ from palpate.jit import entry
 from palpate.link import LinkError
 from palpate.link.impair import Impairments
 from palpate.link.keys import PUBLIC_KEY
+from palpate.link.parts import take_part
 from palpate.link.sockets import bind, connect
 from palpate.link.wire import HEAD, HELLO, LARGEST_REST, PAYLOAD, SEQUENCE, STATE_AT, VERSION, WELCOME, Wire
 from palpate.runtime.hello import hello_of
-from palpate.runtime.link.mirror_kernels import load_mirror, take_part
+from palpate.runtime.link.mirror_kernels import load_mirror
 from palpate.runtime.link.reflected import words_of
 from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
 from palpate.runtime.link.simulated import SimulatedLink
