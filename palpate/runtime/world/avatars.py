@@ -9,6 +9,7 @@
               head       body that the label is over; without it, over the centre of mass
               palms      bodies of `grasp_force`, right and left, and "palm_axes", the way each presses, body axes
               settings   events of those settings that belong to it, "balance_states" names of `balance_state`
+              Of one avatar several controllers may tell, each its part: what has the same prefix is one
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from palpate.runtime.drawings import FIELDS
+from palpate.runtime.hello import merge_hello
 from palpate.servo.simulation import Event
 
 CAPTURE, SUPPORT, SOLES, GRASP = 4, 3, 7, 2  # colours
@@ -33,6 +35,14 @@ def describe_avatars(
         told["drawings"] += [d for d in _drawings(avatar) if _has(d, fields)]
         told["actors"].append(_actor(avatar, avatar.get("event", f"behave{k + 1}" if k else "behave"), fields, takes))
     return told
+
+
+def merge_avatars(avatars: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One for each prefix, in the order in which they came."""
+    merged: dict[str, dict[str, Any]] = {}
+    for avatar in avatars:
+        merged[avatar["prefix"]] = merge_hello(merged.get(avatar["prefix"], {}), avatar)
+    return list(merged.values())
 
 
 def _has(drawing: dict[str, Any], fields: Collection[str]) -> bool:
@@ -100,8 +110,10 @@ def _plots(avatars: Sequence[dict[str, Any]], fields: set[str]) -> list[dict[str
         series = [{"field": avatar["prefix"] + field, "index": index,
                    "label": label if len(avatars) == 1 else f"{avatar['name']} {label}"}
                   for avatar in avatars for field, index, label in lines]  # fmt: skip
-        plot = {"name": name, "title": title, "unit": unit, "least": least, "zero": zero,
+        plot: dict[str, Any] = {"name": name, "title": title, "unit": unit, "least": least, "zero": zero,
                 "series": [each for each in series if each["field"] in fields]}  # fmt: skip
+        if len(plot["series"]) == 1:
+            del plot["series"][0]["label"]  # alone it needs none
         plots += [plot] if plot["series"] else []
     return plots
 
