@@ -3,8 +3,8 @@
     noise      of a sample and axis, from second differences d2: rms/sqrt 6 of those that are not far above the others
     bias       mean force of the quiet part, taken off
     on         above max(0.5 N, peak/4, 5.5 noise) until below max(0.35 N, peak/8, 3 noise); gaps < 40 ms are none
-    on         how long in all;  width = sum |f| h / peak of a stretch that is on, the largest: how long it would last at
-               full force, which tells a blow from a push better than its length
+    width      sum |f| h / peak of a stretch that is on, the largest: how long it would last at full force, which tells a
+               blow from a push better than its length
     along      sum f.n / sum |f|        one_way = |sum f| / sum |f|        unevenness = std |f| / mean |f|
     third      size of the third largest turn of the way to and fro along the principal axis of f - mean f, of the peak:
                a tap rises and falls (2), a double tap does so twice (4), a shake goes on; fifth likewise

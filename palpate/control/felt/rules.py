@@ -11,8 +11,9 @@ distance by which an earlier rule did not hold: the distance to the nearest boun
 3 presses (along < -0.3), one way (> 0.7)
       brief (width < 0.15 s), turns at most twice (third < 0.5)                     -> tap
       brief (width < 0.2 s), turns three or four times (third > 0.5 > fifth)        -> double tap
-4 turns three times or more, above 1.2 N: a tremor is none                          -> shake
-5 on for 0.82 s, even (< 0.35)                                                      -> hold
+4 turns five times, or three times and to and fro (one way < 0.7) or long and unevenly as in 5;
+      above 1.2 N: a tremor is none, nor is a body that gives way once              -> shake
+5 on for 0.82 s, unevenness < 0.25                                                  -> hold
 6 along < 0 -> push, else -> pull
 """
 
@@ -27,7 +28,7 @@ ONE_WAY, ONE_WAY_WIDTH = 0.7, 0.15
 TURN, TURN_NOISE, TURN_WIDTH = 0.5, 4.5, 0.15  # of the peak; and not below so many times the noise
 SHAKE_N, SHAKE_WIDTH = 1.2, 0.4
 HOLD_S, HOLD_WIDTH = 0.82, 0.06
-EVEN, EVEN_WIDTH = 0.35, 0.12
+EVEN, EVEN_WIDTH = 0.25, 0.1
 THERE_WIDTH = 0.5  # of the level
 SIDE_WIDTH = 0.3
 
@@ -60,7 +61,7 @@ def decide(p):
     if double > 0.0:
         return DOUBLE_TAP, min(margin, double)
     margin = min(margin, -double)
-    shakes = min(turns, (p.peak_N - SHAKE_N) / SHAKE_WIDTH)
+    shakes = min(max(goes_on, min(turns, max(-one_way, min(lasts, -even)))), (p.peak_N - SHAKE_N) / SHAKE_WIDTH)
     if shakes > 0.0:
         return SHAKE, min(margin, shakes)
     margin = min(margin, -shakes)
