@@ -1,11 +1,12 @@
 """Touches of bodies that are simulated: a hand through palpate's own coupling on an avatar that stands.
 
-A ball presses (taps, pushes, strokes), or a spring grip of 150 to 2000 N/m holds (pulls, pushes, shakes, holds); the hand
-speaks every tick or, like a page, 60 times a second.  Force, point and body are those of the frames.
+A ball presses (taps, pushes, strokes), or a spring grip of 150 to 2000 N/m holds (pulls, pushes, shakes, holds); the
+hand speaks every tick or, like a page, 60 times a second.  Force, point and body are those of the frames.
 """
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,7 +83,7 @@ def script(name: str, place: Place, holds: bool, stiffness_N_m: float, rng: np.r
             path, end = path + bump(t, end + gap, second, 1.0), end + gap + second
         return Script(above - (above + deep) * path, zero, False, begin - 0.2, end + 0.2)
     if name == "shake":
-        wave = deep * np.sin(2 * np.pi * rng.uniform(1.7, 4.0) * (t - begin)) * rising(t, begin, 0.1)
+        wave = 0.5 * deep * np.sin(2 * np.pi * rng.uniform(1.7, 4.0) * (t - begin)) * rising(t, begin, 0.1)
         turn = rng.uniform(0.0, 2.0 * np.pi)
         return Script(np.cos(turn) * wave, np.sin(turn) * wave, True, begin, begin + rng.uniform(1.0, 1.6))
     if name == "hold":
@@ -99,14 +100,14 @@ def script(name: str, place: Place, holds: bool, stiffness_N_m: float, rng: np.r
 
 def recorded(scene: Scene, each: int, seed: int, places: tuple[Place, ...] = PLACES) -> list[Touch]:
     """So many of each pattern at each place, each from the scene's start; the scene stays as it was."""
-    rng, found = np.random.default_rng([seed, 16]), []
+    rng = np.random.default_rng([seed, 16])
+    found: list[Touch] = []
     for smooth_s in (0.0, PAGE_SMOOTH_S):  # a device, and a page
         with running(scene, smooth_s=smooth_s) as run:
             run.simulation.learn_to_touch()
-            for place in places:
-                for name in PATTERNS:
-                    for _ in range((each + (smooth_s == 0.0)) // 2):
-                        found.append(_touch(run, place, name, smooth_s > 0.0, rng))
+            for place, name in product(places, PATTERNS):
+                n = (each + (smooth_s == 0.0)) // 2
+                found += [_touch(run, place, name, smooth_s > 0.0, rng) for _ in range(n)]
     return found
 
 

@@ -151,13 +151,12 @@ def look_at(address, force, point, normal):
 
 @entry("intp, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]")
 def go_on(address, force, point, normal, said):
-    """A stream, tick by tick, from where it was; into `said` (n, 3): pattern that the window looks like, sureness, and
-    the pattern that was said in that tick, 0: none."""
+    """A stream, tick by tick, from where it was; into `said` (n, 2): the pattern that was said in that tick, 0: none,
+    and how surely."""
     (p,) = load_felt(address)
     for i in range(force.shape[0]):
         count = p.said_count
         if feel(p, (force[i, 0], force[i, 1], force[i, 2]), (point[i, 0], point[i, 1], point[i, 2]),
                 (normal[i, 0], normal[i, 1], normal[i, 2])):  # fmt: skip
             recognise(p, address)
-        said[i, 0], said[i, 1] = p.pattern, p.sureness
-        said[i, 2] = p.said if p.said_count > count else NONE
+        said[i, 0], said[i, 1] = p.said if p.said_count > count else NONE, p.said_sureness
