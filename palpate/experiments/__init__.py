@@ -36,6 +36,14 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.avatar_patterns:run",
         "AMELIF: push, pull, tap, double tap, shake, hold and stroke told apart by force alone",
     ),
+    "avatar-table-hrp2": (
+        "palpate.experiments.avatar_table:run_hrp2",
+        "AMELIF: HRP-2 takes a box from a table, and a hand moves it together with the robot",
+    ),
+    "avatar-table-human": (
+        "palpate.experiments.avatar_table:run_human",
+        "AMELIF: a person takes a box from a table, and a hand moves it together with them",
+    ),
     "ball-push": (
         "palpate.experiments.ball_push:run",
         "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",
