@@ -1,0 +1,169 @@
+"""Shake: offers a hand, and shakes the one that takes it, in step with it (reference 6).
+
+    offer    the palm goes 0.45 m ahead and 1.0 m high along a quintic of 0.92 s, or as long as 0.5 m/s takes
+    wait     until the hand is held (> 1 N), at most 10 s
+    shaken   as soft as 30 N/m; an oscillator finds phi and w of the hand's own motion and leads
+             the target up and down with it, and a force moves the arm's own mass
+    end      |f| < 1 N for 0.5 s, or 4 s:  the hand goes home
+
+A hand that is already being shaken is not offered first.  The middle of the motion follows the person slowly.
+
+memory   BEGIN (3), MIDDLE (3), how long the offer takes, for how long nobody pulls, then the oscillator's
+"""
+
+import math
+
+from palpate.control.behaviours.rows import DONE, LED, SHAKING, Behaviour, Row
+from palpate.control.behaviours.tables import load
+from palpate.control.gestures import HAND_M_S, length
+from palpate.control.intent import TO_TARGET
+from palpate.control.limbs import RIGHT
+from palpate.dynamics.jacobian import body_frame
+from palpate.jit import kernel
+from palpate.jit.routines import routine
+from palpate.spatial.vectors import add, add_scaled, get3, part3, put3, put_part, scale, sub
+from palpate.world.state import load as load_world
+
+OFFER, WAIT, SHAKEN = range(3)  # stages
+BEGIN, MIDDLE, TAKES_S, LET_GO_S = 0, 3, 6, 7  # in the memory; and
+SIDE, SHAKEN_S = 11, 12
+AHEAD_M, HEIGHT_M, INWARD_M = 0.45, 1.0, 0.12  # of the offered palm, from the shoulder's side to the middle
+REACH_DOWN_M = 0.36  # no further below the shoulder than an arm can offer
+OFFER_S, WAIT_S = 0.92, 10.0
+FULL = 0.9  # of the hand's speed limit, at the quintic's fastest
+GRABBED_N, LET_GO_N, LET_GO_AFTER_S = 1.0, 1.0, 0.5
+STIFF, DAMPED = 0.03, 0.05  # of the arm while it is shaken: about 30 N/m and 8 N s/m at the palm
+MIDDLE_S = 1.0  # time constant with which the middle follows
+MASS_KG = 1.5  # that the arm shows at the palm
+# the oscillator: memory, gains in contact, and how much of the motion it found it makes
+SQUARE, PHASE, RATE = 8, 9, 10
+GAIN, RATE_GAIN = 8.0, 12.5
+AMPLITUDE, MOST_M = 0.8, 0.05
+AMPLITUDE_S = 0.25
+SLOWEST, FASTEST, FIRST = 2.0 * math.pi * 0.7, 2.0 * math.pi * 4.0, 4.0 * math.pi  # [rad/s]
+
+
+@kernel
+def quintic(u):
+    """(s, ds/du) from 0 to 1 with rest at both ends."""
+    return u * u * u * (10.0 + u * (6.0 * u - 15.0)), 30.0 * u * u * (1.0 - u) * (1.0 - u)
+
+
+@kernel
+def place_to_offer(m, w, a, side):
+    """Where the palm is offered, ahead of where the waist looks."""
+    R, _ = body_frame(m, w, a.waist)
+    size = math.sqrt(R[0] * R[0] + R[3] * R[3])
+    ahead = (R[0] / size, R[3] / size) if size > 1e-6 else (1.0, 0.0)
+    origin = get3(w.origin, m.root[m.body_link[a.waist]])
+    shoulder = shoulder_at(m, w, a, side)
+    out = -ahead[1] * (shoulder[0] - origin[0]) + ahead[0] * (shoulder[1] - origin[1])  # to the left, of the shoulder
+    out += INWARD_M if side == RIGHT else -INWARD_M
+    height = max(a.floor_m + HEIGHT_M, shoulder[2] - REACH_DOWN_M)
+    return (
+        origin[0] + AHEAD_M * ahead[0] - out * ahead[1], origin[1] + AHEAD_M * ahead[1] + out * ahead[0], height,
+    ), ahead  # fmt: skip
+
+
+@kernel
+def shoulder_at(m, w, a, side):
+    """Origin of the arm's first link, world."""
+    i = m.body_link[a.hand[side]]
+    chest = m.body_link[a.chest]
+    while m.parent[i] != chest and m.parent[i] != 0:
+        i = m.parent[i]
+    return add(get3(w.origin, m.root[i]), get3(w.p, i))
+
+
+@kernel
+def point_forward(i, side, ahead):
+    """The hand points ahead, its palm inward: R_z(yaw) R_y(-90 degrees)."""
+    yaw = 0.5 * math.atan2(ahead[1], ahead[0])
+    c, s, h = math.cos(yaw), math.sin(yaw), math.sqrt(0.5)
+    i.hand_turn[side, 0], i.hand_turn[side, 1], i.hand_turn[side, 2], i.hand_turn[side, 3] = c * h, s * h, -c * h, s * h
+    i.turning[side] = 1.0
+
+
+@kernel
+def follow_phase(b, v, dt):
+    """phi and w of the motion whose velocity is v; (y, y', y'') of what the hand should add to it."""
+    A2 = b.memory[SQUARE] + dt / AMPLITUDE_S * (v * v - b.memory[SQUARE])
+    u = v / math.sqrt(2.0 * A2 + 1e-4)
+    phi, omega = b.memory[PHASE], b.memory[RATE]
+    e = (u - math.cos(phi)) * math.sin(phi)
+    phi += dt * (omega - GAIN * e)
+    omega = min(max(omega - dt * RATE_GAIN * e, SLOWEST), FASTEST)
+    amplitude = min(AMPLITUDE * math.sqrt(2.0 * A2) / omega, MOST_M, HAND_M_S / omega)
+    b.memory[SQUARE], b.memory[PHASE], b.memory[RATE] = A2, phi % (2.0 * math.pi), omega
+    return amplitude * math.sin(phi), amplitude * omega * math.cos(phi), -amplitude * omega * omega * math.sin(phi)
+
+
+@kernel
+def offer(i, b, side):
+    """Along the quintic, then still."""
+    begin, middle = part3(b.memory, BEGIN), part3(b.memory, MIDDLE)
+    takes = b.memory[TAKES_S]
+    u = min(b.behaviour_time_s / takes, 1.0)
+    s, rate = quintic(u)
+    way = sub(middle, begin)
+    put3(i.hand_at, side, add_scaled(begin, s, way))
+    put3(i.hand_velocity, side, scale(rate / takes, way))
+
+
+@kernel
+def be_shaken(a, i, b, side):
+    """Soft, and up and down with the hand that holds it."""
+    dt, palm = b.dt, get3(a.palm, side)
+    middle = part3(b.memory, MIDDLE)
+    middle = add_scaled(middle, dt / MIDDLE_S, sub(palm, middle))
+    put_part(b.memory, MIDDLE, middle)
+    y, rate, curve = follow_phase(b, a.palm_velocity[side, 2], dt)
+    put3(i.hand_at, side, (middle[0], middle[1], middle[2] + y))
+    put3(i.hand_velocity, side, (0.0, 0.0, rate))
+    put3(i.hand_push, side, (0.0, 0.0, MASS_KG * curve))
+    i.stiffness[side], i.damping[side] = STIFF, DAMPED
+
+
+@kernel
+def grab(b, palm):
+    b.stage, b.memory[LET_GO_S], b.memory[SQUARE], b.memory[PHASE] = SHAKEN, 0.0, 0.0, 0.0
+    b.memory[RATE], b.memory[SHAKEN_S] = FIRST, 0.0
+    put_part(b.memory, MIDDLE, palm)
+
+
+@routine
+def act(address):
+    a, i, b, _ = load(address)
+    m, w, _, _, _, _ = load_world(a.world)
+    side = b.side if b.ticks == 0 else int(b.memory[SIDE])
+    palm = get3(a.palm, side)
+    pull = max(b.hand_N[side], length(get3(a.palm_force, side)))
+    place, ahead = place_to_offer(m, w, a, side)
+    if b.ticks == 0:
+        b.memory[SIDE] = side
+        put_part(b.memory, BEGIN, palm)
+        put_part(b.memory, MIDDLE, place)
+        b.memory[TAKES_S] = max(OFFER_S, 1.875 * length(sub(place, palm)) / (FULL * HAND_M_S))  # its peak speed
+        if b.hand_N[side] > GRABBED_N:
+            grab(b, palm)
+    i.reach[side] = TO_TARGET
+    point_forward(i, side, ahead)
+    i.gazing, i.gaze = 1, (i.user_x, i.user_y, i.user_z)
+    if b.stage == SHAKEN:
+        b.memory[SHAKEN_S] += b.dt
+        b.memory[LET_GO_S] = b.memory[LET_GO_S] + b.dt if pull < LET_GO_N else 0.0
+        be_shaken(a, i, b, side)
+        return 1 if b.memory[LET_GO_S] >= LET_GO_AFTER_S or b.memory[SHAKEN_S] >= b.shake_s else 0
+    offer(i, b, side)
+    if b.stage == OFFER and b.behaviour_time_s >= b.memory[TAKES_S]:
+        b.stage = WAIT
+    if pull > GRABBED_N:
+        grab(b, palm)
+    return 1 if b.behaviour_time_s > b.memory[TAKES_S] + WAIT_S else 0
+
+
+shake = Behaviour(
+    "shake", act, SHAKING,
+    (Row(LED, "shake", "shake", ("at hand",)), Row(LED, "offer hand", "shake"), Row("shake", DONE, "stand"),
+     Row("shake", "release", "stand")),
+)  # fmt: skip
