@@ -63,6 +63,7 @@ class Chain(Struct):
     axes: Ints1  # (n,) of the model, in the order of links
     lower: Floats1  # (n,) ranges, infinite: none
     upper: Floats1  # (n,)
+    bend: int  # column at whose axis an elbow is, -1: none
     q_rest: Floats1  # (nq,) of the whole model: where its joints rest
     # written by chain_frames
     z: Floats2  # (n, 3)
@@ -138,6 +139,17 @@ def posture_error(m, q, c):
             for r in range(3):
                 c.dq0[n + r] = turn[r]
             n += 3
+
+
+@kernel
+def bend_outwards(c, out, way):
+    """dq0 += what moves the elbow by `way` along the direction `out`: J^T (J J^T + l^2)^-1."""
+    elbow, square = get3(c.at, c.bend), DAMPING * DAMPING
+    for n in range(c.bend):
+        u = dot(cross(get3(c.z, n), sub(elbow, get3(c.at, n))), out)
+        square += u * u
+    for n in range(c.bend):
+        c.dq0[n] += dot(cross(get3(c.z, n), sub(elbow, get3(c.at, n))), out) * way / square
 
 
 @kernel
@@ -287,8 +299,10 @@ def turn_to(R, goal):
     return quaternion_log(matrix_quaternion(compose(goal, transpose(R))))
 
 
-def chain_of(model: Model, base: int, body: int, point: Vector, q_rest: Floats1) -> tuple[Chain, Block]:
-    """The chain from a body up to another one, which carries it."""
+def chain_of(
+    model: Model, base: int, body: int, point: Vector, q_rest: Floats1, elbow: int = 0
+) -> tuple[Chain, Block]:
+    """The chain from a body up to another one, which carries it; elbow: body on the way, 0: none."""
     m, zeros = model.arrays, np.zeros
     links, i, stop = [], int(m.body_link[body]), int(m.body_link[base])
     while i not in (stop, 0):
@@ -306,7 +320,8 @@ def chain_of(model: Model, base: int, body: int, point: Vector, q_rest: Floats1)
     at = m.axis_q[axes]
     n = len(axes)
     chain = Chain(
-        base=stop, body=body, point=point, links=np.array(links, dtype=np.int64), axes=np.array(axes, dtype=np.int64),
+        base=stop, body=body, point=point, bend=axes.index(m.axis_begin[m.body_link[elbow]]) if elbow else -1,
+        links=np.array(links, dtype=np.int64), axes=np.array(axes, dtype=np.int64),
         lower=np.where(chained, model.lower[at], -np.inf), upper=np.where(chained, model.upper[at], np.inf),
         q_rest=q_rest, z=zeros((n, 3)), at=zeros((n, 3)), R=zeros((1, 9)), J=zeros((6, n)), JJ=zeros((6, 6)),
         y=zeros(6), e=zeros(6), dq=zeros(n), dq0=zeros(n), rate=zeros(n), free=np.ones(n, dtype=np.int64),

@@ -15,11 +15,13 @@ A target that is not finite is not followed.  a Avatar, i Intent, g Gestures, c 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from palpate.control.avatar import Actor, Avatar
 from palpate.control.chain import (
+    bend_outwards,
     chain_frames,
     chain_jacobian,
     chain_of,
@@ -48,6 +50,7 @@ from palpate.spatial.quaternions import quaternion_matrix
 from palpate.spatial.vectors import (
     add,
     add_scaled,
+    column,
     compose,
     cross,
     dot,
@@ -68,7 +71,8 @@ JOINT_RAD_S = 4.0  # reference 8
 PULL_1_S = 12.0  # K: a hand that is off comes back at this rate
 REST_1_S = 4.0  # and one that rests: within about 0.75 s, if the way is short
 EASE_S = 0.08  # in which a return starts and ends
-POSTURE_1_S = 1.5  # of the null space
+POSTURE_1_S, ELBOW_1_S = 0.6, 6.0  # of the null space
+ELBOW_M = 0.30  # of a body of ordinary size: an elbow this far from the middle is clear of the trunk (reference 4.1)
 ARM_KP, ARM_KV = 200.0, 30.0  # [N m/rad, N m s/rad]; kp / kv small, so that what is let go does not snap back
 LIMP_KV = 0.15  # of an arm without stiffness, times its own: it sinks, it does not drop
 NECK_KP, NECK_KV = 200.0, 8.0
@@ -87,6 +91,7 @@ class Gestures(Struct):
     ticks: int  # since the start
     chains: Ints1  # (3,) addresses: right arm, left arm, neck
     bears: float  # 1: torques bear the arms' weight here, 0: another controller's do
+    elbow_out_m: float  # how far from the middle elbows stay
     hand_rate: Floats2  # (2, 3) of the palms' targets [m/s]
     pull_N: Floats1  # (2,) force of persons on each hand, written by who knows it (behaviours/senses.py), and
     bearable_N: Floats1  # (2,) what it may be
@@ -175,7 +180,17 @@ def slip(m, w, s, g, c, side, x):
 
 
 @kernel
-def rate_to_target(m, s, i, g, c, side, origin, dt):
+def elbow_out(m, w, a, g, c, side, dt):
+    """The null space keeps the elbow clear of the trunk."""
+    R, p = body_frame(m, w, a.chest)
+    out = scale(-1.0 if side == RIGHT else 1.0, column(R, 1))
+    missing = g.elbow_out_m - dot(out, sub(get3(c.at, c.bend), p))
+    if missing > 0.0:
+        bend_outwards(c, out, dt * ELBOW_1_S * missing)
+
+
+@kernel
+def rate_to_target(m, w, s, a, i, g, c, side, origin, dt):
     """c.rate that leads the palm's target to where the intent wants it."""
     chain_jacobian(c, TURN_M_RAD * i.turning[side])
     away = sub(sub(get3(i.hand_at, side), origin), c.x)
@@ -183,14 +198,15 @@ def rate_to_target(m, s, i, g, c, side, origin, dt):
     before = get3(g.hand_rate, side)
     u = add(before, clipped(sub(u, before), HAND_M_S2 * dt))
     put3(g.hand_rate, side, u)
-    a, b, d, e = get4(i.hand_turn, side)
-    turn = clipped(turn_to(get9(c.R, 0), quaternion_matrix(a, b, d, e)), 0.25)
+    qw, qx, qy, qz = get4(i.hand_turn, side)
+    turn = clipped(turn_to(get9(c.R, 0), quaternion_matrix(qw, qx, qy, qz)), 0.25)
     for r in range(3):
         c.e[r] = dt * PULL_1_S * TURN_M_RAD * i.turning[side] * turn[r]
         c.e[3 + r] = dt * u[r]
     posture_error(m, s.q_hold, c)
     for n in range(c.axes.shape[0]):
         c.dq0[n] *= dt * POSTURE_1_S
+    elbow_out(m, w, a, g, c, side, dt)
     solve_step(m, s.q_hold, c)
     for n in range(c.axes.shape[0]):
         c.rate[n] = c.dq[n] / dt
@@ -242,7 +258,7 @@ def move_hand(m, w, s, a, i, g, c, side, dt):
         reach = AT_REST
         g.refused += 1
     if reach == TO_TARGET:
-        rate_to_target(m, s, i, g, c, side, get3(w.origin, m.root[c.base]), dt)
+        rate_to_target(m, w, s, a, i, g, c, side, get3(w.origin, m.root[c.base]), dt)
     elif reach == STILL:
         for n in range(c.axes.shape[0]):
             c.rate[n] *= 1.0 - dt / EASE_S
@@ -375,22 +391,29 @@ class Gesturing:
         a, model = actor.avatar, actor.world.model
         q_rest = actor.world.q.copy()
         self.chains = [
-            chain_of(model, a.chest, int(body), tuple(point), q_rest)
-            for body, point in ((a.hand[RIGHT], a.palm_at[RIGHT]), (a.hand[LEFT], a.palm_at[LEFT]), (a.head, EYES))
+            chain_of(model, a.chest, int(body), tuple(point), q_rest, int(elbow))
+            for body, point, elbow in (
+                (a.hand[RIGHT], a.palm_at[RIGHT], a.elbow[RIGHT]), (a.hand[LEFT], a.palm_at[LEFT], a.elbow[LEFT]),
+                (a.head, EYES, 0),
+            )
         ]
         self.gestures = Gestures(
             chains=np.array([block.address for _, block in self.chains], dtype=np.int64), bears=float(bears),
-            hand_rate=np.zeros((2, 3)), pull_N=np.zeros(2), bearable_N=np.full(2, HAND_N), limp=np.zeros(2),
+            elbow_out_m=ELBOW_M, hand_rate=np.zeros((2, 3)), pull_N=np.zeros(2), bearable_N=np.full(2, HAND_N), limp=np.zeros(2),
             calm_s=np.zeros(2), hand_yields=np.zeros(2, dtype=np.int64), slips=np.zeros(2, dtype=np.int64), eyes=EYES,
         )  # fmt: skip
         self.intent = intent
         number = "" if actor.number == 0 else str(actor.number + 1)
         self.part = ControlPart(
             f"gestures{number}", gesture, Block(a, intent, self.gestures), reset=rest_gestures, world=a.world,
-            shows=actor.shown(self.gestures, FIELDS),
+            hello=self.hello, shows=actor.shown(self.gestures, FIELDS),
             settings=(
                 Setting(f"alive{number}", 0.0, 1.0, intent, "alive", label="alive", step=0.1,
                         about="breathing and looking about"),
                 *(Setting(f"user_{axis}{number}", -50.0, 50.0, intent, f"user_{axis}") for axis in "xyz"),
             ),
         )  # fmt: skip
+
+    def hello(self) -> dict[str, Any]:
+        """Nothing of its own; the part keeps this alive, and with it what its addresses point at."""
+        return {}

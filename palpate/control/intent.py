@@ -56,6 +56,6 @@ def make_intent() -> Intent:
     turn[:, 0] = 1.0
     return Intent(
         reach=np.zeros(2, dtype=np.int64), hand_at=np.zeros((2, 3)), hand_velocity=np.zeros((2, 3)), hand_turn=turn,
-        turning=np.zeros(2), hand_push=np.zeros((2, 3)), stiffness=np.ones(2), damping=-np.ones(2), trunk_stiffness=1.0, alive=1.0,
-        user_x=2.0, user_z=1.6,
+        turning=np.zeros(2), hand_push=np.zeros((2, 3)), stiffness=np.ones(2), damping=-np.ones(2),
+        trunk_stiffness=1.0, alive=1.0, user_x=2.0, user_z=1.6,
     )  # fmt: skip

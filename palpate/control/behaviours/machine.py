@@ -26,6 +26,7 @@ from palpate.control.gestures import Gesturing
 from palpate.control.intent import at_ease, make_intent
 from palpate.control.limbs import LEFT, LEFT_ARM, LEFT_LEG, NECK, RIGHT, RIGHT_ARM, RIGHT_LEG
 from palpate.control.limbs import TRUNK as TRUNK_LIMB
+from palpate.control.oscillator import new_shake
 from palpate.control.part import ControlPart, Setting
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader, kernel
@@ -36,7 +37,8 @@ from palpate.spatial.vectors import get3
 from palpate.world.state import load as load_world
 
 LEAST_S = 0.2  # that a state lasts (reference 8)
-SHAKE_S = 4.0  # that a hand shake lasts at most (reference 6)
+SHAKE_S = 4.0  # that a hand shake lasts at most (reference 6), and
+SHAKE_GAINS = (8.0, 12.5)  # of its oscillator in contact
 NO_COMMAND = -1.0
 STATE, EVENT, GUARDED, NEXT, URGENT = range(COLUMNS)
 DONE_BIT, FAILED_BIT = 1 << len(PATTERNS), 2 << len(PATTERNS)  # as table_of orders events
@@ -110,7 +112,7 @@ def restart(address):
     """As at the start: in the first state, nothing noticed."""
     a, i, b, _ = load(address)
     enter(b, 0)
-    b.told, b.guards, b.side, b.where, b.since = NO_COMMAND, 0, RIGHT, ZERO, ZERO
+    b.told, b.guards, b.side, b.where, b.since = b.told_first, 0, RIGHT, ZERO, ZERO
     b.hand_force[:, :] = 0.0
     for side in range(2):
         b.hand_N[side], b.hand_led_s[side], b.hand_free_s[side] = 0.0, 0.0, 0.0
@@ -156,18 +158,23 @@ class Acting:
     """Behaviours of one avatar: its machine, and gestures under it."""
 
     def __init__(
-        self, actor: Actor, behaviours: Sequence[Behaviour], felt: Any = None, grasp: Any = None, bears: bool = True
-    ) -> None:
+        self, actor: Actor, behaviours: Sequence[Behaviour], felt: Any = None, grasp: Any = None, bears: bool = True,
+        at_start: str = "",
+    ) -> None:  # fmt: skip
         self.actor, self.behaviours, table = actor, tuple(behaviours), table_of(behaviours)
         self.names, self.commands = tuple(b.name for b in behaviours), tuple(commands_of(behaviours))
+        first = float(self.command(at_start)) if at_start else NO_COMMAND
         self.intent = make_intent()
         self._look_ahead()
         self.gesturing = Gesturing(actor, self.intent, bears)
         felt, grasp, dt = felt or Said(), grasp or Held(), actor.world.dt
         place, side_of = places_of(actor)
+        self.oscillator = new_shake(SHAKE_GAINS)
+        self._oscillator = Block(self.oscillator)
         zeros = np.zeros
         self.machine = Machine(
-            dt=dt, told=NO_COMMAND, least_ticks=round(LEAST_S / dt), shake_s=SHAKE_S, rows=table.rows, rank=table.ranks,
+            dt=dt, told=first, told_first=first, least_ticks=round(LEAST_S / dt), shake_s=SHAKE_S, follows=1.0,
+            oscillator=self._oscillator.address, rows=table.rows, rank=table.ranks,
             act=np.array([b.act.address for b in behaviours], dtype=np.int64),
             first_command=len(PATTERNS) + 2, memory=zeros(MEMORY), place=place, side_of=side_of,
             hand_force=zeros((2, 3)), hand_N=zeros(2), hand_led_s=zeros(2), hand_free_s=zeros(2),
@@ -184,6 +191,7 @@ class Acting:
             settings=(
                 Setting(self.event, 0.0, len(self.commands) - 1.0, self.machine, "told", whole=True),
                 Setting(f"shake_s{number}", 0.5, 60.0, self.machine, "shake_s"),
+                Setting(f"shakes_along{number}", 0.0, 1.0, self.machine, "follows", whole=True),
             ),
         )  # fmt: skip
 
@@ -221,15 +229,17 @@ def all_behaviours() -> list[Behaviour]:
 
 
 def behave(
-    actor: Actor, more: Sequence[Behaviour] = (), felt: Any = None, grasp: Any = None, bears: bool = True
-) -> Acting:
+    actor: Actor, more: Sequence[Behaviour] = (), felt: Any = None, grasp: Any = None, bears: bool = True,
+    at_start: str = "",
+) -> Acting:  # fmt: skip
     """Give an avatar behaviours: the registry's, and `more`; adds their parts to actor.parts.
 
     felt   Struct with `said` and `said_count`: what a recogniser of touch patterns says, of [none, *PATTERNS]
     grasp  Struct with `command` and `state` (carry.py)
     bears  whether torques bear the arms' weight here; False where a balance does
+    at_start  command that it is told when it begins
     """
-    acting = Acting(actor, [*all_behaviours(), *more], felt, grasp, bears)
+    acting = Acting(actor, [*all_behaviours(), *more], felt, grasp, bears, at_start)
     actor.add(acting.part)
     actor.add(acting.gesturing.part)
     return acting

@@ -3,8 +3,8 @@
     Row(states, event, next, guards, urgent)        in one of `states`, on `event`, if all guards hold: `next`
 
 states  a name, several, or a rank: every state of that rank or below
-event   a pattern of touch (PATTERNS), DONE or FAILED (its act returned 1 or 2), "" (none: as soon as the guards hold), or any other
-        word: a command that a page or a program tells
+event   a pattern of touch (PATTERNS), DONE or FAILED (its act returned 1 or 2), "" (none: as soon as the guards hold),
+        or any other word: a command that a page or a program tells
 guards  of GUARDS: what is so now
 urgent  does not wait until the state has lasted its least time; nor does a row to a higher rank
 """

@@ -2,13 +2,14 @@
 
     offer    the palm goes 0.45 m ahead and 1.0 m high along a quintic of 0.92 s, or as long as 0.5 m/s takes
     wait     until the hand is held (> 1 N), at most 10 s
-    shaken   as soft as 30 N/m; an oscillator finds phi and w of the hand's own motion and leads
+    shaken   as soft as 30 N/m; an oscillator falls into step with it (control/oscillator.py) and leads
              the target up and down with it, and a force moves the arm's own mass
     end      |f| < 1 N for 0.5 s, or 4 s:  the hand goes home
 
 A hand that is already being shaken is not offered first.  The middle of the motion follows the person slowly.
 
-memory   BEGIN (3), MIDDLE (3), how long the offer takes, for how long nobody pulls, then the oscillator's
+memory   BEGIN (3), MIDDLE (3), how long the offer takes, for how long nobody pulls, which hand, how long it is shaken
+o        the oscillator
 """
 
 import math
@@ -18,6 +19,7 @@ from palpate.control.behaviours.tables import load
 from palpate.control.gestures import HAND_M_S, length
 from palpate.control.intent import TO_TARGET
 from palpate.control.limbs import RIGHT
+from palpate.control.oscillator import begin_shake, follow_shake, load_shake, yield_to
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
 from palpate.jit.routines import routine
@@ -26,21 +28,15 @@ from palpate.world.state import load as load_world
 
 OFFER, WAIT, SHAKEN = range(3)  # stages
 BEGIN, MIDDLE, TAKES_S, LET_GO_S = 0, 3, 6, 7  # in the memory; and
-SIDE, SHAKEN_S = 11, 12
-AHEAD_M, HEIGHT_M, INWARD_M = 0.45, 1.0, 0.12  # of the offered palm, from the shoulder's side to the middle
-REACH_DOWN_M = 0.36  # no further below the shoulder than an arm can offer
+SIDE, SHAKEN_S = 8, 9
+AHEAD_M, HEIGHT_M, INWARD_M = 0.45, 1.0, 0.05  # of the offered palm, from the shoulder's side to the middle
+REACH_DOWN_M = 0.30  # no further below the shoulder than an arm can offer
 OFFER_S, WAIT_S = 0.92, 10.0
 FULL = 0.9  # of the hand's speed limit, at the quintic's fastest
 GRABBED_N, LET_GO_N, LET_GO_AFTER_S = 1.0, 1.0, 0.5
 STIFF, DAMPED = 0.03, 0.05  # of the arm while it is shaken: about 30 N/m and 8 N s/m at the palm
 MIDDLE_S = 1.0  # time constant with which the middle follows
-MASS_KG = 1.5  # that the arm shows at the palm
-# the oscillator: memory, gains in contact, and how much of the motion it found it makes
-SQUARE, PHASE, RATE = 8, 9, 10
-GAIN, RATE_GAIN = 8.0, 12.5
-AMPLITUDE, MOST_M = 0.8, 0.05
-AMPLITUDE_S = 0.25
-SLOWEST, FASTEST, FIRST = 2.0 * math.pi * 0.7, 2.0 * math.pi * 4.0, 4.0 * math.pi  # [rad/s]
+MASS_KG = 0.6  # that an arm shows at the palm, upwards (HRP-2 0.62, the human 0.60, wrists held)
 
 
 @kernel
@@ -85,20 +81,6 @@ def point_forward(i, side, ahead):
 
 
 @kernel
-def follow_phase(b, v, dt):
-    """phi and w of the motion whose velocity is v; (y, y', y'') of what the hand should add to it."""
-    A2 = b.memory[SQUARE] + dt / AMPLITUDE_S * (v * v - b.memory[SQUARE])
-    u = v / math.sqrt(2.0 * A2 + 1e-4)
-    phi, omega = b.memory[PHASE], b.memory[RATE]
-    e = (u - math.cos(phi)) * math.sin(phi)
-    phi += dt * (omega - GAIN * e)
-    omega = min(max(omega - dt * RATE_GAIN * e, SLOWEST), FASTEST)
-    amplitude = min(AMPLITUDE * math.sqrt(2.0 * A2) / omega, MOST_M, HAND_M_S / omega)
-    b.memory[SQUARE], b.memory[PHASE], b.memory[RATE] = A2, phi % (2.0 * math.pi), omega
-    return amplitude * math.sin(phi), amplitude * omega * math.cos(phi), -amplitude * omega * omega * math.sin(phi)
-
-
-@kernel
 def offer(i, b, side):
     """Along the quintic, then still."""
     begin, middle = part3(b.memory, BEGIN), part3(b.memory, MIDDLE)
@@ -111,23 +93,27 @@ def offer(i, b, side):
 
 
 @kernel
-def be_shaken(a, i, b, side):
+def be_shaken(a, i, b, o, side):
     """Soft, and up and down with the hand that holds it."""
     dt, palm = b.dt, get3(a.palm, side)
     middle = part3(b.memory, MIDDLE)
     middle = add_scaled(middle, dt / MIDDLE_S, sub(palm, middle))
     put_part(b.memory, MIDDLE, middle)
-    y, rate, curve = follow_phase(b, a.palm_velocity[side, 2], dt)
-    put3(i.hand_at, side, (middle[0], middle[1], middle[2] + y))
-    put3(i.hand_velocity, side, (0.0, 0.0, rate))
-    put3(i.hand_push, side, (0.0, 0.0, MASS_KG * curve))
+    v = a.palm_velocity[side, 2]
+    if b.follows > 0.0:
+        yield_to(o, b.hand_force[side, 2], v, dt)
+        follow_shake(o, v, dt)
+    part = min(1.0, HAND_M_S / (abs(o.v) + 1e-9))  # no faster than a hand may move by itself
+    put3(i.hand_at, side, (middle[0], middle[1], middle[2] + o.y))
+    put3(i.hand_velocity, side, (0.0, 0.0, part * o.v))
+    put3(i.hand_push, side, (0.0, 0.0, MASS_KG * o.a))
     i.stiffness[side], i.damping[side] = STIFF, DAMPED
 
 
 @kernel
-def grab(b, palm):
-    b.stage, b.memory[LET_GO_S], b.memory[SQUARE], b.memory[PHASE] = SHAKEN, 0.0, 0.0, 0.0
-    b.memory[RATE], b.memory[SHAKEN_S] = FIRST, 0.0
+def grab(b, o, palm):
+    b.stage, b.memory[LET_GO_S], b.memory[SHAKEN_S] = SHAKEN, 0.0, 0.0
+    begin_shake(o, 0.0)
     put_part(b.memory, MIDDLE, palm)
 
 
@@ -135,6 +121,7 @@ def grab(b, palm):
 def act(address):
     a, i, b, _ = load(address)
     m, w, _, _, _, _ = load_world(a.world)
+    o = load_shake(b.oscillator)[0]
     side = b.side if b.ticks == 0 else int(b.memory[SIDE])
     palm = get3(a.palm, side)
     pull = max(b.hand_N[side], length(get3(a.palm_force, side)))
@@ -145,20 +132,20 @@ def act(address):
         put_part(b.memory, MIDDLE, place)
         b.memory[TAKES_S] = max(OFFER_S, 1.875 * length(sub(place, palm)) / (FULL * HAND_M_S))  # its peak speed
         if b.hand_N[side] > GRABBED_N:
-            grab(b, palm)
+            grab(b, o, palm)
     i.reach[side] = TO_TARGET
     point_forward(i, side, ahead)
     i.gazing, i.gaze = 1, (i.user_x, i.user_y, i.user_z)
     if b.stage == SHAKEN:
         b.memory[SHAKEN_S] += b.dt
         b.memory[LET_GO_S] = b.memory[LET_GO_S] + b.dt if pull < LET_GO_N else 0.0
-        be_shaken(a, i, b, side)
+        be_shaken(a, i, b, o, side)
         return 1 if b.memory[LET_GO_S] >= LET_GO_AFTER_S or b.memory[SHAKEN_S] >= b.shake_s else 0
     offer(i, b, side)
     if b.stage == OFFER and b.behaviour_time_s >= b.memory[TAKES_S]:
         b.stage = WAIT
     if pull > GRABBED_N:
-        grab(b, palm)
+        grab(b, o, palm)
     return 1 if b.behaviour_time_s > b.memory[TAKES_S] + WAIT_S else 0
 
 

@@ -24,6 +24,7 @@ class Machine(Struct):
     done: int  # what its act returned
     # what is decided from
     told: float  # number of a command, < 0: none; an event writes it
+    told_first: float  # what a reset tells it
     events: int  # bits of the table's events that nobody has answered yet
     guards: int  # bits of rows.GUARDS
     rows: Ints1  # (n * COLUMNS,) rows.Table
@@ -36,6 +37,8 @@ class Machine(Struct):
     since: Vector  # where the palm that is meant was when the state began
     memory: Floats1  # (MEMORY,) zero when it begins
     shake_s: float  # how long a hand shake lasts at most
+    follows: float  # 1: an oscillator shakes along, 0: the hand is only soft
+    oscillator: int  # its address (control/oscillator.py)
     # what is noticed (senses.py)
     place: Ints1  # (B,) of PLACES
     side_of: Ints1  # (B,) RIGHT, LEFT, -1: neither
