@@ -22,7 +22,6 @@ from palpate.world.state import load as load_world
 ZERO, UP = (0.0, 0.0, 0.0), (0.0, 0.0, 1.0)
 
 
-
 class Feeling(Struct):
     felt: int  # address of a Felt
 

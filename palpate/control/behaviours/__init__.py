@@ -16,6 +16,7 @@ BEHAVIOURS: Registry = {  # the first is where an avatar begins
     "shake": (f"{PLACE}.shake:shake", "offers a hand, and shakes the one that takes it"),
     "take": (f"{PLACE}.carry:take", "takes what is in front of it"),
     "carry": (f"{PLACE}.carry:carry", "carries it, and goes along with who leads it"),
+    "put down": (f"{PLACE}.carry:put_down", "puts it where something bears it, and lets go"),
     "hand over": (f"{PLACE}.carry:hand_over", "holds it out until it is taken"),
     "let go": (f"{PLACE}.carry:let_go", "opens its hands"),
     "brace": (f"{PLACE}.brace:brace", "drops all else when it is about to tip"),

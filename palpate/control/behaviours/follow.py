@@ -1,4 +1,4 @@
-"""Follow: a hand that is led goes along as a mass in honey would, M v' + B v = f (object form at the hand, reference 4.4).
+"""Follow: a hand that is led goes along as a mass in honey would, M v' + B v = f (object form at it, reference 4.4).
 
 When it is let go, v fades with M/B = 67 ms: nothing springs back.  The centre of mass leans after the hand, so that a
 balance that can step goes where it is led.
@@ -6,8 +6,8 @@ balance that can step goes where it is led.
 
 from palpate.control.behaviours.rows import LED, Behaviour, Row
 from palpate.control.behaviours.tables import load
-from palpate.control.gestures import HAND_M_S, clipped
-from palpate.control.intent import TO_TARGET
+from palpate.control.gestures.intent import TO_TARGET
+from palpate.control.gestures.tables import HAND_M_S, clipped
 from palpate.jit.routines import routine
 from palpate.spatial.vectors import add, add_scaled, get3, part3, put3, put_part, scale, sub
 

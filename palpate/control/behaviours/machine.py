@@ -22,8 +22,8 @@ from palpate.control.behaviours import BEHAVIOURS
 from palpate.control.behaviours.rows import COLUMNS, PATTERNS, Behaviour, commands_of, table_of
 from palpate.control.behaviours.senses import ARM, HAND, HEAD, LEG, NOWHERE, SHOULDER, TRUNK, notice
 from palpate.control.behaviours.tables import MEMORY, Machine, load
-from palpate.control.gestures import Gesturing
-from palpate.control.intent import at_ease, make_intent
+from palpate.control.gestures.intent import LEFT_ALONE, at_ease, make_intent
+from palpate.control.gestures.part import Gesturing
 from palpate.control.limbs import LEFT, LEFT_ARM, LEFT_LEG, NECK, RIGHT, RIGHT_ARM, RIGHT_LEG
 from palpate.control.limbs import TRUNK as TRUNK_LIMB
 from palpate.control.oscillator import new_shake
@@ -92,6 +92,16 @@ def step_machine(address):
     return changed
 
 
+@kernel
+def mind_grasp(i, b):
+    """Tell the grasp; while it does anything the arms are its own."""
+    if i.grasp >= 0:
+        b.grasp_wish[0] = float(i.grasp)
+    if b.grasp_state[0] != 0:
+        for side in range(2):
+            i.reach[side] = LEFT_ALONE
+
+
 @routine
 def run(address):
     a, i, b, g = load(address)
@@ -102,7 +112,7 @@ def run(address):
     at_ease(i)
     b.behaviour_time_s = b.ticks * b.dt
     b.done = call_routine(b.act[b.behaviour], address)
-    b.grasp_command[0] = i.grasp
+    mind_grasp(i, b)
     b.ticks += 1
     return 0
 
@@ -110,7 +120,7 @@ def run(address):
 @routine
 def restart(address):
     """As at the start: in the first state, nothing noticed."""
-    a, i, b, _ = load(address)
+    _, i, b, _ = load(address)
     enter(b, 0)
     b.told, b.guards, b.side, b.where, b.since = b.told_first, 0, RIGHT, ZERO, ZERO
     b.hand_force[:, :] = 0.0
@@ -120,7 +130,6 @@ def restart(address):
     b.margin_m, b.tipping_s, b.steady_s, b.strain_s = 0.0, 0.0, 0.0, 0.0
     b.limits, b.fallen, b.n_hull, b.behaviour_time_s = 0, 0, 0, 0.0
     b.heard_count = b.said_count[0]
-    b.grasp_command[0] = 0
     at_ease(i)
     return 0
 
@@ -145,11 +154,11 @@ class Said(Struct):
 class Held(Struct):
     """Of a grasp that is not there."""
 
-    command: int
+    wish: float
     state: int
 
 
-def shared_number(struct: Any, name: str) -> Ints1:
+def shared_number(struct: Any, name: str) -> Any:
     """(1,) the memory of a number of someone else's Struct."""
     return struct.array(name).reshape(1)
 
@@ -179,7 +188,7 @@ class Acting:
             first_command=len(PATTERNS) + 2, memory=zeros(MEMORY), place=place, side_of=side_of,
             hand_force=zeros((2, 3)), hand_N=zeros(2), hand_led_s=zeros(2), hand_free_s=zeros(2),
             hull=zeros(16, dtype=np.int64), said=shared_number(felt, "said"),
-            said_count=shared_number(felt, "said_count"), grasp_command=shared_number(grasp, "command"),
+            said_count=shared_number(felt, "said_count"), grasp_wish=shared_number(grasp, "wish"),
             grasp_state=shared_number(grasp, "state"),
         )  # fmt: skip
         self._kept = (felt, grasp)
@@ -235,7 +244,7 @@ def behave(
     """Give an avatar behaviours: the registry's, and `more`; adds their parts to actor.parts.
 
     felt   Struct with `said` and `said_count`: what a recogniser of touch patterns says, of [none, *PATTERNS]
-    grasp  Struct with `command` and `state` (carry.py)
+    grasp  Struct with `wish` and `state`, as that of Grasping (carry.py)
     bears  whether torques bear the arms' weight here; False where a balance does
     at_start  command that it is told when it begins
     """

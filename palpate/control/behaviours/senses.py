@@ -14,7 +14,7 @@ import math
 
 from palpate.control.avatar import LOADED_N
 from palpate.control.behaviours.rows import GUARDS
-from palpate.control.gestures import HAND_N, finite3, length
+from palpate.control.gestures.tables import HAND_N, finite3, length
 from palpate.control.limbs import LEFT, RIGHT
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
@@ -36,7 +36,7 @@ FALLEN_Z, FALLEN_COS = (
     0.7,
     0.26,
 )  # centre of mass below this part of its height, or the chest 75 degrees off (reference)
-HOLDING, LOST = 3, 5  # of carry.GRASP_STATES
+HOLDS, LIFTS, CARRIES, OPENS = 5, 6, 7, 9  # of a grasp's states (control/grasp_tables.py)
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -214,5 +214,5 @@ def notice(m, w, s, a, b, g):
     bits = set_bit(bits, IS_STEADY, b.steady_s > STEADY_S)
     bits = set_bit(bits, AT_LIMIT, notice_limits(a, b))
     bits = set_bit(bits, HAS_FALLEN, b.fallen)
-    bits = set_bit(bits, IS_HOLDING, b.grasp_state[0] == HOLDING)
-    b.guards = set_bit(bits, HAS_LOST, b.grasp_state[0] == LOST)
+    bits = set_bit(bits, IS_HOLDING, HOLDS <= b.grasp_state[0] <= CARRIES)
+    b.guards = set_bit(bits, HAS_LOST, b.grasp_state[0] >= OPENS)

@@ -4,11 +4,12 @@
     wait     until the hand is held (> 1 N), at most 10 s
     shaken   as soft as 30 N/m; an oscillator falls into step with it (control/oscillator.py) and leads
              the target up and down with it, and a force moves the arm's own mass
-    end      |f| < 1 N for 0.5 s, or 4 s:  the hand goes home
+    end      |f| < 1 N for 0.5 s with the hand at rest, or none at all, or 4 s:  the hand goes home
 
 A hand that is already being shaken is not offered first.  The middle of the motion follows the person slowly.
 
-memory   BEGIN (3), MIDDLE (3), how long the offer takes, for how long nobody pulls, which hand, how long it is shaken
+memory   BEGIN (3), MIDDLE (3), how long the offer takes, for how long nobody pulls, which hand, how long it is shaken,
+         the mean of the force up
 o        the oscillator
 """
 
@@ -16,8 +17,8 @@ import math
 
 from palpate.control.behaviours.rows import DONE, LED, SHAKING, Behaviour, Row
 from palpate.control.behaviours.tables import load
-from palpate.control.gestures import HAND_M_S, length
-from palpate.control.intent import TO_TARGET
+from palpate.control.gestures.intent import TO_TARGET
+from palpate.control.gestures.tables import HAND_M_S, length
 from palpate.control.limbs import RIGHT
 from palpate.control.oscillator import begin_shake, follow_shake, load_shake, yield_to
 from palpate.dynamics.jacobian import body_frame
@@ -28,12 +29,13 @@ from palpate.world.state import load as load_world
 
 OFFER, WAIT, SHAKEN = range(3)  # stages
 BEGIN, MIDDLE, TAKES_S, LET_GO_S = 0, 3, 6, 7  # in the memory; and
-SIDE, SHAKEN_S = 8, 9
+SIDE, SHAKEN_S, MEAN_N = 8, 9, 10
 AHEAD_M, HEIGHT_M, INWARD_M = 0.45, 1.0, 0.05  # of the offered palm, from the shoulder's side to the middle
 REACH_DOWN_M = 0.30  # no further below the shoulder than an arm can offer
 OFFER_S, WAIT_S = 0.92, 10.0
 FULL = 0.9  # of the hand's speed limit, at the quintic's fastest
 GRABBED_N, LET_GO_N, LET_GO_AFTER_S = 1.0, 1.0, 0.5
+NOBODY_N, RESTING_M2_S2 = 0.05, 0.05**2
 STIFF, DAMPED = 0.03, 0.05  # of the arm while it is shaken: about 30 N/m and 8 N s/m at the palm
 MIDDLE_S = 1.0  # time constant with which the middle follows
 MASS_KG = 0.6  # that an arm shows at the palm, upwards (HRP-2 0.62, the human 0.60, wrists held)
@@ -101,7 +103,9 @@ def be_shaken(a, i, b, o, side):
     put_part(b.memory, MIDDLE, middle)
     v = a.palm_velocity[side, 2]
     if b.follows > 0.0:
-        yield_to(o, b.hand_force[side, 2], v, dt)
+        f = b.hand_force[side, 2]
+        b.memory[MEAN_N] += dt / MIDDLE_S * (f - b.memory[MEAN_N])  # what only bears says nothing of who leads
+        yield_to(o, f - b.memory[MEAN_N], v, dt)
         follow_shake(o, v, dt)
     part = min(1.0, HAND_M_S / (abs(o.v) + 1e-9))  # no faster than a hand may move by itself
     put3(i.hand_at, side, (middle[0], middle[1], middle[2] + o.y))
@@ -138,7 +142,8 @@ def act(address):
     i.gazing, i.gaze = 1, (i.user_x, i.user_y, i.user_z)
     if b.stage == SHAKEN:
         b.memory[SHAKEN_S] += b.dt
-        b.memory[LET_GO_S] = b.memory[LET_GO_S] + b.dt if pull < LET_GO_N else 0.0
+        resting = o.A2 < RESTING_M2_S2 or pull < NOBODY_N  # a hand that goes along well feels little while it is shaken
+        b.memory[LET_GO_S] = b.memory[LET_GO_S] + b.dt if pull < LET_GO_N and resting else 0.0
         be_shaken(a, i, b, o, side)
         return 1 if b.memory[LET_GO_S] >= LET_GO_AFTER_S or b.memory[SHAKEN_S] >= b.shake_s else 0
     offer(i, b, side)

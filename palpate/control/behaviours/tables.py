@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from palpate.control.avatar import Avatar
-from palpate.control.gestures import Gestures
-from palpate.control.intent import Intent
+from palpate.control.gestures.intent import Intent
+from palpate.control.gestures.tables import Gestures
 from palpate.jit import Struct, Vector, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1
 
@@ -63,8 +63,8 @@ class Machine(Struct):
     said: Ints1  # (1,) pattern of touch, of rows.PATTERNS from 1 on, and
     said_count: Ints1  # (1,) how many were said
     heard_count: int  # how many of them were heard
-    grasp_command: Ints1  # (1,) written here
-    grasp_state: Ints1  # (1,) of carry.GRASP_STATES
+    grasp_wish: Floats1  # (1,) what is wanted of the hands, written here
+    grasp_state: Ints1  # (1,) what they do (control/grasp_tables.py), 0: nothing
 
 
 load = block_loader((Avatar, False), (Intent, False), (Machine, False), (Gestures, False))

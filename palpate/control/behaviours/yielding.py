@@ -2,7 +2,7 @@
 
 from palpate.control.behaviours.rows import LED, Behaviour, Row
 from palpate.control.behaviours.tables import load
-from palpate.control.gestures import clipped
+from palpate.control.gestures.tables import clipped
 from palpate.jit.routines import routine
 from palpate.spatial.vectors import scale
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from palpate.dynamics.cholesky import cholesky_solve
 from palpate.dynamics.coordinates import put_quaternion, quaternion_at
-from palpate.jit import Block, Struct, Vector, block_loader, kernel
+from palpate.jit import Block, Struct, Vector, block_loader, kernel, shared
 from palpate.model.model import CHAIN, REVOLUTE, Floats1, Floats2, Ints1, Model
 from palpate.spatial.quaternions import (
     conjugate,
@@ -47,6 +47,7 @@ from palpate.spatial.vectors import (
     transpose,
     turn_z,
 )
+from palpate.world.state import load as load_world
 
 DAMPING = 0.02  # l [m and rad]: below it a direction counts as lost (reference 4.2)
 DROPS = 3  # how often the step is solved again without joints at their ends
@@ -60,6 +61,7 @@ class Chain(Struct):
     body: int
     point: Vector  # of the body that is led, in its axes
     links: Ints1  # (l,) from the base outwards
+    borne: Ints1  # (b,) these, and fingers on the last
     axes: Ints1  # (n,) of the model, in the order of links
     lower: Floats1  # (n,) ranges, infinite: none
     upper: Floats1  # (n,)
@@ -84,9 +86,11 @@ class Chain(Struct):
 load_chain = block_loader((Chain, False))
 
 
-@kernel
-def chain_frames(m, w, q, c):
-    """z, at, R, x at coordinates q."""
+@shared("void(intp, intp)")
+def chain_frames(world, chain):
+    """z, at, R, x of a Chain at q_hold; addresses, as below."""
+    m, w, _, _, _, s = load_world(world)
+    c, q = load_chain(chain)[0], s.q_hold
     R, p, n = get9(w.R, c.base), get3(w.p, c.base), 0
     for i in c.links:
         k = m.axis_begin[i]
@@ -124,9 +128,11 @@ def chain_jacobian(c, turning):
             c.J[r, n], c.J[3 + r, n] = turning * z[r], u[r]
 
 
-@kernel
-def posture_error(m, q, c):
-    """dq0 = q_rest (-) q."""
+@shared("void(intp, intp)")
+def posture_error(world, chain):
+    """dq0 = q_rest (-) q_hold."""
+    m, _, _, _, _, s = load_world(world)
+    c, q = load_chain(chain)[0], s.q_hold
     n = 0
     for i in c.links:
         if m.kind[i] == CHAIN:
@@ -177,21 +183,22 @@ def least_squares(c):
             c.dq[n] = total
 
 
-@kernel
-def solve_step(m, q, c):
+@shared("void(intp, intp)")
+def solve_step(world, chain):
     """dq for e and dq0, within the ranges of joints."""
+    m, _, _, _, _, s = load_world(world)
+    c, q = load_chain(chain)[0], s.q_hold
     for n in range(c.axes.shape[0]):
         c.free[n] = 1
-    for _ in range(DROPS):
+    for drop in range(DROPS + 1):
         least_squares(c)
         dropped = False
         for n in range(c.axes.shape[0]):
             at = q[m.axis_q[c.axes[n]]] + c.dq[n]  # of an axis of a spherical joint the ends are infinite
-            if c.free[n] != 0 and (at > c.upper[n] or at < c.lower[n]):
+            if drop < DROPS and c.free[n] != 0 and (at > c.upper[n] or at < c.lower[n]):
                 c.free[n], dropped = 0, True
         if not dropped:
             return
-    least_squares(c)
 
 
 @kernel
@@ -211,9 +218,11 @@ def end_motion(c, x):
     return way
 
 
-@kernel
-def move_targets(m, s, c, dt):
+@shared("void(intp, intp)")
+def move_targets(world, chain):
     """q_hold <- q_hold (+) dt rate, within ranges; v_hold = rate."""
+    m, _, _, _, _, s = load_world(world)
+    c, dt = load_chain(chain)[0], s.dt
     n = 0
     for i in c.links:
         k = m.axis_begin[i]
@@ -249,23 +258,7 @@ def target_ahead(m, s, c):
 
 
 @kernel
-def draw_targets(m, s, c, part):
-    """q_hold <- q (+) part (q_hold (-) q): back to the joints, 0: all the way; dq is what `target_ahead` wrote."""
-    n = 0
-    for i in c.links:
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                at = m.axis_q[k]
-                s.q_hold[at] = min(max(s.q[at] + part * c.dq[n], c.lower[n]), c.upper[n])
-                n += 1
-        else:
-            turn = quaternion_exp(part * c.dq[n], part * c.dq[n + 1], part * c.dq[n + 2])
-            put_quaternion(s.q_hold, m.q_begin[i], quaternion_product(quaternion_at(s.q, m.q_begin[i]), turn))
-            n += 3
-
-
-@kernel
-def held_force(m, w, s, c, x):
+def held_force(w, s, c, x):
     """Force [N] that springs kp dq in the chain's joints hold its end with, at x: the one that fits them best,
     (J J^T + l^2)^-1 J tau, J of the joints where they are."""
     for r in range(6):
@@ -284,6 +277,30 @@ def held_force(m, w, s, c, x):
     return math.sqrt(c.y[3] * c.y[3] + c.y[4] * c.y[4] + c.y[5] * c.y[5])
 
 
+@shared("int64(intp, intp, float64, float64, float64, float64)")
+def slip_targets(world, chain, x, y, z, most_N):
+    """Targets whose springs would hold the end, at (x, y, z), with more than a force come back to the joints until they
+    do not; 0 N: all the way.  1 if they did.  q_hold <- q (+) part (q_hold (-) q)"""
+    m, w, _, _, _, s = load_world(world)
+    c = load_chain(chain)[0]
+    target_ahead(m, s, c)
+    force = held_force(w, s, c, (x, y, z))
+    if most_N > 0.0 and not force > most_N:
+        return 0
+    part, n = most_N / force if most_N > 0.0 else 0.0, 0
+    for i in c.links:
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                at = m.axis_q[k]
+                s.q_hold[at] = min(max(s.q[at] + part * c.dq[n], c.lower[n]), c.upper[n])
+                n += 1
+        else:
+            turn = quaternion_exp(part * c.dq[n], part * c.dq[n + 1], part * c.dq[n + 2])
+            put_quaternion(s.q_hold, m.q_begin[i], quaternion_product(quaternion_at(s.q, m.q_begin[i]), turn))
+            n += 3
+    return 1
+
+
 @kernel
 def push_chain(m, w, s, c, x, force):
     """tau += J^T f: the chain pushes with a force at x."""
@@ -299,9 +316,7 @@ def turn_to(R, goal):
     return quaternion_log(matrix_quaternion(compose(goal, transpose(R))))
 
 
-def chain_of(
-    model: Model, base: int, body: int, point: Vector, q_rest: Floats1, elbow: int = 0
-) -> tuple[Chain, Block]:
+def chain_of(model: Model, base: int, body: int, point: Vector, q_rest: Floats1, elbow: int = 0) -> tuple[Chain, Block]:
     """The chain from a body up to another one, which carries it; elbow: body on the way, 0: none."""
     m, zeros = model.arrays, np.zeros
     links, i, stop = [], int(m.body_link[body]), int(m.body_link[base])
@@ -316,14 +331,23 @@ def chain_of(
         turning = m.axis_kind[m.axis_begin[i] : m.axis_begin[i] + m.axis_count[i]] == REVOLUTE
         if m.kind[i] == CHAIN and not turning.all():
             raise ValueError(f"a joint between {model.body_names[base]!r} and {model.body_names[body]!r} slides")
+    borne = [i for i in range(links[0], model.n_links) if on_the_way(m.parent, i, links[-1]) or i in links]
     chained = np.array([m.kind[i] == CHAIN for i in links for _ in range(m.axis_count[i])])
     at = m.axis_q[axes]
     n = len(axes)
     chain = Chain(
         base=stop, body=body, point=point, bend=axes.index(m.axis_begin[m.body_link[elbow]]) if elbow else -1,
-        links=np.array(links, dtype=np.int64), axes=np.array(axes, dtype=np.int64),
+        links=np.array(links, dtype=np.int64),
+        borne=np.array(borne, dtype=np.int64), axes=np.array(axes, dtype=np.int64),
         lower=np.where(chained, model.lower[at], -np.inf), upper=np.where(chained, model.upper[at], np.inf),
         q_rest=q_rest, z=zeros((n, 3)), at=zeros((n, 3)), R=zeros((1, 9)), J=zeros((6, n)), JJ=zeros((6, 6)),
         y=zeros(6), e=zeros(6), dq=zeros(n), dq0=zeros(n), rate=zeros(n), free=np.ones(n, dtype=np.int64),
     )  # fmt: skip
     return chain, Block(chain)
+
+
+def on_the_way(parent: Ints1, i: int, link: int) -> bool:
+    """Whether link i hangs on a link."""
+    while i > link:
+        i = int(parent[i])
+    return i == link

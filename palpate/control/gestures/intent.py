@@ -1,4 +1,4 @@
-"""Intent: what behaviours ask of hands, gaze and lean.  They write nothing else; gestures.py makes joints follow.
+"""Intent: what behaviours ask of hands, gaze and lean.  They write nothing else; this folder makes joints follow.
 
 A behaviour writes it in every tick, on top of `at_ease`: nothing of a state that was left stays in force.
 World axes, SI; pairs are (right, left).
@@ -14,6 +14,7 @@ from palpate.model.model import Floats1, Floats2, Ints1
 # Intent.reach: where a hand goes
 # its posture; hand_at; where its targets are now; wherever another controller wants it
 AT_REST, TO_TARGET, STILL, LEFT_ALONE = range(4)
+AS_IT_IS = -1  # Intent.grasp
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -31,8 +32,7 @@ class Intent(Struct):
     gaze: Vector
     nod_rad: float  # head further down
     lean: Vector  # of the centre of mass, for the balance [m]
-    squeeze_N: float  # that the grasp should have, 0: its own
-    grasp: int  # command for the grasp (behaviours/carry.py), 0: none
+    grasp: int  # what is wanted of a grasp with both hands (behaviours/carry.py), AS_IT_IS: nothing else than before
     # where a person's eyes are, as far as is known: a page or a program sets it
     user_x: float
     user_y: float
@@ -48,7 +48,7 @@ def at_ease(i):
         for r in range(3):
             i.hand_velocity[side, r], i.hand_push[side, r] = 0.0, 0.0
     i.trunk_stiffness, i.gazing, i.nod_rad, i.lean = 1.0, 0, 0.0, ZERO
-    i.squeeze_N, i.grasp = 0.0, 0
+    i.grasp = AS_IT_IS
 
 
 def make_intent() -> Intent:
