@@ -26,7 +26,8 @@ class Shown(NamedTuple):
 class Setting(NamedTuple):
     """An event that a page or a program may send: its value becomes a number (a float) of a Struct.
 
-    With a label it is a slider on the page;  field: the frame's field that says what it is now
+    With a label it is a slider on the page, or a switch if it is 0 or 1;  field: the frame's field that says what it is
+    now, by default one of the event's name
     """
 
     event: str

@@ -13,7 +13,7 @@ from palpate.link.peers import BURST, FORGET_NS, GREET_NS, SEATS
 from palpate.link.sockets import ADDRESS_BYTES, SENDER_WORDS
 from palpate.link.wire import BYE, HELLO, LARGEST_WORDS, QUERY, STATE, TYPES, WELCOME, Wire, packet_lengths
 from palpate.runtime.link.relay import Relaying
-from palpate.runtime.link.relay_kernels import load, pass_on, take_packet, write_state, write_welcome
+from palpate.runtime.link.relay_kernels import load, pass_on, take_packet, write_part, write_state, write_welcome
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.any_arm import scene_of
 
@@ -34,7 +34,8 @@ def arrive(address, n_bytes, now, sent):
     holder, _ = pass_on(r, peers, now)
     for row in range(SEATS):
         if r.due[row]:
-            sent[0] += write_state(r, peers, o, row, holder, now)
+            write_state(r, peers, o, row, holder, now)
+            sent[0] += write_part(r, peers, row, 0, now)
             for i in range(r.lengths_out[STATE]):
                 sent[1 + i] = r.answer[i]
     return sent[0]

@@ -8,6 +8,8 @@ runs beside it, through mailboxes (servo/beside.py):
         def control(self, time_s, q, v):                  (nq,), (nv,)
             return tau                                    (nv,) [N m or N], until the next
 
+Either may have `hello() -> dict`: what a page shows and sets of it (runtime/hello.py) beside what it does of the World.
+
 h Head, e Exchange, c Controlled
 """
 
@@ -114,6 +116,11 @@ class BesideTick:
     def __init__(self, controller: PythonController) -> None:
         self.controller = controller
         self._epoch: int | None = None
+
+    def hello(self) -> dict[str, Any]:
+        """Of the one that is asked."""
+        told = getattr(self.controller, "hello", None)
+        return dict(told()) if callable(told) else {}
 
     def part(self, engine: WorldSimulation) -> Part:
         state, nq, rate_hz = engine.world.arrays.state, engine.model.nq, engine.rate_hz

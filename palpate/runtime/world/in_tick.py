@@ -91,7 +91,10 @@ class InTick:
 
     def __init__(self, control: ControlPart) -> None:
         self.control = control
-        self.fields: tuple[Field, ...] = tuple(shown.field for shown in control.shows)
+        # what is set by a slider is also shown
+        self.shows = (*control.shows, *(Shown(Field(s.event, "f", (), s.about or s.label, s.unit), s.struct, s.name)
+                                        for s in control.settings if s.label and not s.field))  # fmt: skip
+        self.fields: tuple[Field, ...] = tuple(shown.field for shown in self.shows)
         self.takes = tuple(Event(s.event, s.low, s.high, whole=s.whole) for s in control.settings)
         self._kept: list[Block] = []
 
@@ -100,7 +103,7 @@ class InTick:
         if control.world not in (0, engine.world.arrays.block.address):
             raise ValueError(f"{control.name!r} was made before bodies were added to the world: make it again")
         copies = [self._keep(Copied(words=words_of(shown), target=engine.layout.offset[shown.field.name]))
-                  for shown in control.shows]  # fmt: skip
+                  for shown in self.shows]  # fmt: skip
         kept = Kept(
             tick=control.tick.address, reset=control.reset.address if control.reset else 0,
             block=control.block.address, copies=np.array(copies, dtype=np.int64),
@@ -115,8 +118,10 @@ class InTick:
     def hello(self) -> dict[str, Any]:
         """What the part tells a page, and its sliders."""
         sliders = [
-            {"event": s.event, "label": s.label, "unit": s.unit, "low": s.low, "high": s.high, "step": s.step,
-             "value": float(s.struct.array(s.name)), "about": s.about, "field": s.field}
+            {"event": s.event, "label": s.label, "unit": s.unit, "low": s.low, "high": s.high, "about": s.about,
+             "value": float(s.struct.array(s.name)), "field": s.field or s.event}
+            | ({"step": s.step} if s.step else {})
+            | ({"switch": True} if s.whole and (s.low, s.high) == (0.0, 1.0) else {})
             for s in self.control.settings if s.label
         ]  # fmt: skip
         return {"settings": sliders} | self.control.hello() if sliders else self.control.hello()
