@@ -29,6 +29,7 @@ TAKEN = {
     "arm-swing.png",
     "arm-line.png",
     "arm-push.png",
+    "avatar-patterns.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 

@@ -32,6 +32,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.arm_teach:run",
         "I-GMS: a hand leads the tool around the obstacle, and the arm does it again",
     ),
+    "avatar-patterns": (
+        "palpate.experiments.avatar_patterns:run",
+        "AMELIF: push, pull, tap, double tap, shake, hold and stroke told apart by force alone",
+    ),
     "ball-push": (
         "palpate.experiments.ball_push:run",
         "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",
