@@ -8,7 +8,7 @@ adds the rows of J N to it by Gram and Schmidt with pivots, A = J N = R^T Q:
     away from singular      s_min >= 1/|R^-1|_F >= l:  R^T y = e - J v,  v += Q^T y                            exact
     near to it              R = W S U^T by one-sided Jacobi (R is as small as the task): each singular value s by itself,
                             y = W diag(s/(s^2 + l2)) U^T (e - J v),   l2 = l^2 - s^2 below l, else 0
-    l                       EPS, or what keeps |e - J v|/(2 l) below SINGULAR_SPEED: with EPS alone joints chatter about
+    l                       EPS, or what keeps |e - J v|/(2 l) below t.singular_speed: with EPS alone joints chatter about
                             the stretched arm when a lower task asks for much (tried: 8 rad/s from tick to tick)
 
 What is left free for lower levels are the directions in which this one moves by less than TOL.
@@ -25,7 +25,7 @@ import math
 from palpate.jit import kernel
 
 EPS = 0.05  # [m/rad, rad/rad] singular values below this are damped: avatars.md 9
-SINGULAR_SPEED = 1.0  # [rad/s] that a singular direction moves joints by at most
+SINGULAR_SPEED = 1.0  # [rad/s] that a singular direction moves joints by at most, unless a table says another
 TOL = 1e-4  # a lower task changes a higher one by at most this share of the joints' speed
 RANK = 1e-9  # [m/rad] below which a row says nothing new
 LOST = 0.1  # a row that shrinks to this share of itself is made orthogonal once more: twice is enough (Kahan)
@@ -139,7 +139,7 @@ def damping(t, rows):
     total = 0.0
     for r in range(rows):
         total += t.rest[r] * t.rest[r]
-    return max(EPS, 0.5 * math.sqrt(total) / SINGULAR_SPEED)
+    return max(EPS, 0.5 * math.sqrt(total) / t.singular_speed)
 
 
 @kernel

@@ -11,7 +11,7 @@ From a part of a tick (control/ may not be told by Python while it runs; the par
 
     m, w, t = load_tasks(tasks)                   tasks: the address of a pp.Tasks, kept in the part's own Struct
     take_q(t, s.q_hold)                           of the World, or leave t.q as the last step left it
-    t.target[k, 0], ... = ...                     k: tasks.row(task), once, when the part is made
+    aim(t, k, p, turn); follow(t, k, w, u)        k: tasks.row(task), once, when the part is made
     step_tasks(tasks, dt)
     put_q(t, s.q_hold); put_v(t, s.v_hold)        for the implicit PD (world/joints.py)
 
@@ -37,6 +37,7 @@ from palpate.spatial.vectors import (
     get6,
     get9,
     put3,
+    put6,
     rotate,
     scale,
     sub,
@@ -65,6 +66,20 @@ def put_v(t, v):
     """Its velocity into the World's, such as v_hold."""
     for j in range(t.v_tree.shape[0]):
         v[t.v_begin + j] = t.v_tree[j]
+
+
+@kernel
+def aim(t, k, p, turn):
+    """The target of task k: a place, and a quaternion that only a POSE looks at."""
+    put3(t.target, k, p)
+    for r in range(4):
+        t.target[k, 3 + r] = turn[r]
+
+
+@kernel
+def follow(t, k, spin, u):
+    """How the target of task k moves, world axes: then nothing lags behind it."""
+    put6(t.rate, k, spin, u)
 
 
 @kernel

@@ -18,6 +18,7 @@ class TaskTable(Struct):
     """
 
     dt: float  # [s] of the step
+    singular_speed: float  # [rad/s] that near-singular directions may have (priorities.py)
     q_begin: int
     v_begin: int
     has_posture: int  # whether the last level is all columns' posture

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from palpate.control.priorities import SINGULAR_SPEED
 from palpate.control.task_entries import look_at_tasks_entry, step_tasks_entry
 from palpate.control.task_tables import CENTER, GAZE, POSE, POSTURE, TaskTable
 from palpate.control.tree import tree_of
@@ -148,7 +149,8 @@ class Tasks:
     model   that q is of; the tree is that of the tasks' bodies, or of `root`, a body of it
     q       (nq,) what targets that are not given are taken from, default: neutral
     joints  names of those that may move, None: all of the tree
-    speed_limit  of every joint without a limit of its own [rad/s, m/s]; all are slowed down together
+    speed_limit     of every joint without a limit of its own [rad/s, m/s]; what a task asks beyond it is done slower
+    singular_speed  [rad/s] of joints in what they hardly reach (priorities.py): less is calmer, more is quicker there
     """
 
     def __init__(
@@ -160,9 +162,11 @@ class Tasks:
         root: str | None = None,
         joints: Sequence[str] | None = None,
         speed_limit: float = SPEED_LIMIT,
+        singular_speed: float = SINGULAR_SPEED,
     ) -> None:
-        if not 0.0 < speed_limit < np.inf:
-            raise ValueError(f"speed_limit must be positive and finite, got {speed_limit!r}")
+        for name, value in (("speed_limit", speed_limit), ("singular_speed", singular_speed)):
+            if not 0.0 < value < np.inf:
+                raise ValueError(f"{name} must be positive and finite, got {value!r}")
         self.model, self.levels = model, [_level(each) for each in tasks]
         self.tasks = tuple(task for level in self.levels for task in level)
         if not self.tasks:
@@ -176,6 +180,7 @@ class Tasks:
                 model.body(body)  # complains of one that is not there at all
                 raise ValueError(f"{body!r} is no body of the tree of {self.tree.model.body_names[1]!r}")
         self.table = self._table(joints, float(speed_limit))
+        self.table.singular_speed = float(singular_speed)
         self._block = Block(self.tree.model.arrays, workspace(self.tree.model), self.table)
         self._start(model.neutral() if q is None else np.array(q, dtype=np.float64))
 
