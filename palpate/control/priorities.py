@@ -2,14 +2,14 @@
 
     v = 0, N = 1;  for each level:  v += (J N)^# (e - J v),  N <- N less the rows of J N
                                                                 Siciliano & Slotine 1991; damped as Chiaverini 1997
-Not by a singular value decomposition: N is kept as an orthonormal basis B of all rows so far, N = 1 - B^T B, and a level
-adds the rows of J N to it by Gram and Schmidt with pivots, A = J N = R^T Q:
+Not by a singular value decomposition: N is kept as an orthonormal basis B of all rows so far, N = 1 - B^T B, and a
+level adds the rows of J N to it by Gram and Schmidt with pivots, A = J N = R^T Q:
 
     away from singular      s_min >= 1/|R^-1|_F >= l:  R^T y = e - J v,  v += Q^T y                            exact
-    near to it              R = W S U^T by one-sided Jacobi (R is as small as the task): each singular value s by itself,
+    near to it              R = W S U^T by one-sided Jacobi (R is as small as the task), each singular value by itself:
                             y = W diag(s/(s^2 + l2)) U^T (e - J v),   l2 = l^2 - s^2 below l, else 0
-    l                       EPS, or what keeps |e - J v|/(2 l) below t.singular_speed: with EPS alone joints chatter about
-                            the stretched arm when a lower task asks for much (tried: 8 rad/s from tick to tick)
+    l                       EPS, or what keeps |e - J v|/(2 l) below t.singular_speed: with EPS alone joints chatter
+                            about the stretched arm when a lower task asks for much (tried: 8 rad/s from tick to tick)
 
 What is left free for lower levels are the directions in which this one moves by less than TOL.
 

@@ -1,4 +1,4 @@
-"""Prioritised tasks as a step of q_d: rows of each task, velocities (priorities.py), and q_d integrated on the manifold.
+"""Prioritised tasks as a step of q_d: rows of each task, velocities (priorities.py), q_d integrated on the manifold.
 
 POSE     J of a point of a body, world axes;  e = gain (log(R_d R^T), p_d - p) + rate of the target
 CENTER   J of the tree's centre of mass: column of axis k (m_k S_v + S_w x h_k)/m, m_k and h_k mass and moment of all
