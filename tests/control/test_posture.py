@@ -1,5 +1,7 @@
 """Postures, blended on the manifold: they end exactly, nothing jumps, and about one axis they are the quintic."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from mechanisms import ALL_JOINTS, random_state, random_tree
@@ -60,7 +62,7 @@ def test_another_posture_on_the_way_jumps_neither_in_place_nor_in_velocity(seed)
     v, q = np.vstack([v1, v2]), np.vstack([q1, q2])
     steps = np.abs(np.diff(v, axis=0)).max(axis=1)
     assert steps[229] < 3.0 * np.median(steps) + 0.02  # rad/s in a tick, about like all the others
-    ways = np.array([np.abs(pp.difference(model, a, b)).max() for a, b in zip(q[:-1], q[1:], strict=True)])
+    ways = np.array([np.abs(pp.difference(model, a, b)).max() for a, b in pairwise(q)])
     assert ways[229] < 1.1 * max(ways[228], ways[230]) + 1e-6
 
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from palpate.control.tasks import Tasks
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1
+from palpate.runtime.world.tasks import TaskControl
 from palpate.servo.beside import Beside, Exchange, ask, forget, take_answer
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
@@ -137,6 +139,8 @@ class BesideTick:
 
 def as_controller(given: Any) -> Controller:
     """What a Scene lists, compiled or written in Python, as an WorldSimulation takes it."""
+    if isinstance(given, Tasks):
+        return TaskControl(given)
     if isinstance(given, Controller):
         return given
     if isinstance(given, PythonController):
