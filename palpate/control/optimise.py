@@ -37,8 +37,8 @@ NEAR = 0.6  # limits nearer than this, relative, are in the quadratic program: a
 DIFFERENCE = 1e-6  # of a variable, for derivatives: seconds as logarithms, radians, metres
 TRUST, LEAST_TRUST = 0.3, 2e-4  # of the logarithm of a duration, and of the room of x
 QP_STEPS, QP_TOLERANCE = 40, 1e-8
-GAIN = 3e-4  # relative; PATIENCE steps that gain less end the search
-PATIENCE = 5
+GAIN = 1e-3  # relative; PATIENCE steps that gain less end the search
+PATIENCE = 3
 
 # values, rates and accelerations of a piece at u, from its coefficients (6,)
 POWERS = np.arange(6)
@@ -241,6 +241,8 @@ def _longest(x: Floats1, dx: Floats1) -> float:
 def elastic_step(H: Floats2, c: Floats1, G: Floats2, b: Floats1, trust: float) -> tuple[Floats1, float]:
     """d with |d| <= trust and the least 1/2 d'Hd + c'd + PENALTY t, where G d <= b + t, t >= 0; and t."""
     n = len(c)
+    reachable = trust * np.abs(G).sum(axis=1) > b  # no step in the box reaches the others
+    G, b = G[reachable], b[reachable]
     H1 = np.pad(H, (0, 1))
     H1[n, n] = 1e-6
     wall = np.hstack([np.eye(n), np.zeros((n, 1))])
@@ -278,14 +280,18 @@ def optimise(
         nonlocal evaluations
         evaluations += 1
         curve = run.curve(variables)
-        aim = np.append(np.sqrt(weight / J0) * curve.jerk_parts.ravel(), np.sqrt(curve.seconds / T0))
+        aim = np.append(curve.jerk_parts.ravel() / np.sqrt(J0), np.sqrt(curve.seconds / T0))
         share = variables[n:] / run.room
         g = [run.measure(curve.samples(SEARCH)).g.ravel(), share - 1.0, -share - 1.0]
-        g.append(np.array([curve.jerk / (rougher * J0) - 1.0, curve.seconds / T0 - 1.0]))
+        # as logarithms, in which both are straight along a change of speed
+        g.append(np.log([max(curve.jerk / (rougher * J0), 1e-9) ** 0.2, curve.seconds / T0]))
         return aim, np.concatenate(g)
 
+    def cost(aim: Floats1) -> float:
+        return float(weight * aim[:-1] @ aim[:-1] + aim[-1] ** 2)
+
     def merit(aim: Floats1, g: Floats1) -> float:
-        return float(aim @ aim + PENALTY * max(0.0, g.max()))
+        return cost(aim) + PENALTY * max(0.0, float(g.max()))
 
     def consider(variables: Floats1) -> None:
         """Keep it, hurried or slowed until it is just within limits, if that is better than the best."""
@@ -293,13 +299,15 @@ def optimise(
         if (np.abs(variables[n:]) > 1.01 * run.room).any():
             return
         curve = run.curve(variables)
-        least = max((curve.jerk / (rougher * J0)) ** 0.2, 1e-3)
+        # scaled by k it costs k T/T0 + weight J/J0 k^-5: least where both slopes are equal
+        calm = (5.0 * weight * curve.jerk / J0 * T0 / curve.seconds) ** (1.0 / 6.0)
+        least = max((curve.jerk / (rougher * J0)) ** 0.2, calm, 1e-3)
         k = within(curve, run.measure, ACCEPT, least * (1.0 + 1e-9))
         if k is not None:
             curve = curve.scaled(k)
-            cost = curve.seconds / T0 + weight * curve.jerk / J0
-            if cost < best_cost and curve.seconds <= T0 and curve.jerk <= rougher * J0:
-                best, best_cost = curve, cost
+            costs = curve.seconds / T0 + weight * curve.jerk / J0
+            if costs < best_cost and curve.seconds <= T0 and curve.jerk <= rougher * J0:
+                best, best_cost = curve, costs
 
     unit = np.concatenate([np.ones(n), run.room])  # the size of a step
     x = np.concatenate([np.log(given.h), np.zeros(len(run.room))])
@@ -315,13 +323,15 @@ def optimise(
             aim_j, g_j = parts(moved)
             A[:, j], G[:, j] = (aim_j - aim) / DIFFERENCE, (g_j[near] - g[near]) / DIFFERENCE
         # (sqrt T)^2 is T, but the square of its slope is not T's curvature: that of exp is
-        A, last = A[:-1], A[-1]
-        H = 2.0 * A.T @ A + np.diag(np.append(np.exp(x[:n]) / T0, np.zeros(len(x) - n)) + 1e-8)
-        slope = 2.0 * (A.T @ aim[:-1] + last * aim[-1])
+        jerk = A[:-1]
+        # the limit on J bends as J does, with a multiplier of about (J0/J)/5: T grows by a fifth of what J falls
+        bend = max(weight, (0.2 if np.isfinite(rougher) else 0.02) / float(aim[:-1] @ aim[:-1]))
+        H = 2.0 * bend * jerk.T @ jerk + np.diag(np.append(np.exp(x[:n]) / T0, np.zeros(len(x) - n)) + 1e-8)
+        slope = 2.0 * (weight * jerk.T @ aim[:-1] + A[-1] * aim[-1])
         value, before = merit(aim, g), best_cost
         while trust > LEAST_TRUST:
             d, excess = elastic_step(H, slope, G, -g[near], trust)
-            foreseen = value - (aim @ aim + slope @ d + 0.5 * d @ H @ d + PENALTY * excess)
+            foreseen = value - (cost(aim) + slope @ d + 0.5 * d @ H @ d + PENALTY * excess)
             aim_new, g_new = parts(x + unit * d)
             got = value - merit(aim_new, g_new)
             if np.isfinite(got) and got > 0.1 * foreseen and got > 0.0:
