@@ -22,6 +22,8 @@ from palpate.spatial.placement import Rotation, Vector3
 ARRIVED = 1e-9  # length of the twist that is left [rad and m]
 ITERATIONS = 200
 DAMPING = 0.02
+TURN = 0.7  # of a missing rotation in one step
+LEAN, LEANT = 0.2, 1e-4  # of the way to `rest` in one step; a step [rad] that ends it
 LONGEST = 0.1  # [rad] of a joint in one step
 CLEAR_OF_ENDS = 0.02  # [rad] that postures found here keep from the ends of ranges: curves swing a little beyond them
 
@@ -47,6 +49,8 @@ class Avatar:
     joints  that move: of one coordinate each
     ease    how willingly each of them helps a hand; default 1
     soles   (body, corners in its axes [m]): what it stands on; none: it is bolted to the ground
+    rest    joints [rad or m] that postures lean to where hands leave them free: elbows out, trunk upright
+    limbs, trunk    bodies that are to stay clear of each other
     """
 
     model: Model
@@ -54,6 +58,9 @@ class Avatar:
     joints: tuple[str, ...]
     soles: tuple[tuple[str, tuple[Vector3, ...]], ...] = ()
     ease: Mapping[str, float] = field(default_factory=dict)
+    rest: Mapping[str, float] = field(default_factory=dict)
+    limbs: tuple[str, ...] = ()
+    trunk: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for hand in self.hands:
@@ -89,36 +96,49 @@ class Avatar:
         X = forward_kinematics(self.model, q)
         return np.array([(X[self.model.body(h.body)] @ (*h.palm, 1.0))[:3] for h in self.hands])
 
-    def reach(self, q: Floats1, places: Mapping[int, Floats]) -> Floats1:
-        """A posture (nq,) near q with the palms of these hands at places (3,), turned as they grasp."""
+    def reach(self, q: Floats1, places: Mapping[int, Floats], lean: bool = False) -> Floats1:
+        """A posture (nq,) near q with the palms of these hands at places (3,), turned as they grasp.
+
+        lean  go towards `rest`, too, as far as the hands leave joints free
+        """
         q, m = np.array(q, dtype=np.float64), self.model
         lower, upper = m.lower[self.in_q] + CLEAR_OF_ENDS, m.upper[self.in_q] - CLEAR_OF_ENDS
         ease = np.array([self.ease.get(j, 1.0) for j in self.joints])
+        wish = np.array([self.rest.get(j, np.nan) for j in self.joints])
+        wishes = np.isfinite(wish) & lean
         for _ in range(ITERATIONS):
-            X, e, J = forward_kinematics(m, q), [], []
-            for k, place in places.items():
-                hand = self.hands[k]
-                at = X[m.body(hand.body)]
-                turn = Rotation.from_matrix(hand.R.matrix() @ at[:3, :3].T).log()
-                e.append([*(0.7 * np.array(turn)), *(np.asarray(place) - (at @ (*hand.palm, 1.0))[:3])])
-                J.append(jacobian(m, q, hand.body, hand.palm)[:, self.in_v])
-            error, jac = np.concatenate(e), np.vstack(J)
-            if np.linalg.norm(error) < ARRIVED:
-                return q
+            error, jac = self._missing(q, places)
+            now = q[self.in_q]
+            pull = np.where(wishes, LEAN * (wish - now), 0.0)
             free = np.ones(len(self.joints), dtype=bool)
-            damping = DAMPING**2 * min(1.0, float(np.linalg.norm(error)) * 10.0)
+            damping = DAMPING**2 * min(1.0, 10.0 * float(np.linalg.norm(error)))
             for _ in range(4):
                 half = jac * (ease * free)
-                step = (ease * free) * (jac.T @ np.linalg.solve(half @ jac.T + damping * np.eye(len(error)), error))
+                K = half @ jac.T + damping * np.eye(len(error))
+                step = ease * free * (jac.T @ np.linalg.solve(K, error - jac @ (pull * free))) + pull * free
                 step *= min(1.0, LONGEST / max(float(np.abs(step).max()), 1e-12))
-                now = q[self.in_q]
                 beyond = free & (((now + step > upper) & (step > 0.0)) | ((now + step < lower) & (step < 0.0)))
                 if not beyond.any():
                     break
                 free &= ~beyond
+            if np.linalg.norm(error) < ARRIVED and (not lean or np.abs(step).max() < LEANT):
+                return q
             q[self.in_q] = now + step * free
-        raise Unreachable(f"the palms stay {np.abs(error[3:]).max():.3f} m and {np.abs(error[:3]).max() / 0.7:.2f} rad "
-                          "short of where they should be")  # fmt: skip
+        if lean and np.linalg.norm(error) < 1e-3:  # there, but still on the way to its rest
+            return self.reach(q, places)
+        raise Unreachable(f"the palms stay {np.abs(error.reshape(-1, 6)[:, 3:]).max():.3f} m and "
+                          f"{np.abs(error.reshape(-1, 6)[:, :3]).max() / TURN:.2f} rad short of where they should be")  # fmt: skip
+
+    def _missing(self, q: Floats1, places: Mapping[int, Floats]) -> tuple[Floats1, Floats2]:
+        """The twist that is missing, and the Jacobian of it, of all hands."""
+        X, e, J = forward_kinematics(self.model, q), [], []
+        for k, place in places.items():
+            hand = self.hands[k]
+            at = X[self.model.body(hand.body)]
+            turn = Rotation.from_matrix(hand.R.matrix() @ at[:3, :3].T).log()
+            e.append([*(TURN * turn), *(np.asarray(place) - (at @ (*hand.palm, 1.0))[:3])])
+            J.append(jacobian(self.model, q, hand.body, hand.palm)[:, self.in_v])
+        return np.concatenate(e), np.vstack(J)
 
 
 def hrp2_avatar(model: Model) -> Avatar:
@@ -131,4 +151,7 @@ def hrp2_avatar(model: Model) -> Avatar:
         (f"{side}LEG_JOINT5", tuple((px, sign * py, z) for px, py in ((x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1]))))
         for side, sign in (("R", 1), ("L", -1))
     )  # fmt: skip
-    return Avatar(model, hands, joints, soles, {"CHEST_JOINT0": 0.5, "CHEST_JOINT1": 0.3})
+    rest = {"CHEST_JOINT1": 0.0} | {f"{side}ARM_JOINT1": np.radians(-sign * 8.0) for side, sign in (("R", 1), ("L", -1))}
+    limbs = tuple(f"{side}ARM_JOINT{n}" for side in "RL" for n in (2, 3, 4))
+    ease = {"CHEST_JOINT0": 1.0, "CHEST_JOINT1": 0.3}
+    return Avatar(model, hands, joints, soles, ease, rest, limbs, ("CHEST_JOINT1",))

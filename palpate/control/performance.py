@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from palpate.control.clearance import Gaps
 from palpate.control.optimise import Curve, Measured, Motion
 from palpate.control.palms import Avatar
 from palpate.control.plan import Plan
@@ -39,6 +40,7 @@ class Limits:
     effort                   [N m or N]; default the model's
     margin_m                 of the zero-moment point inside the soles
     hand_speed_m_s, hand_force_N, grip (what is squeezed over what is needed), palm_friction, sole_friction
+    clearance_m              of limbs from the trunk
     Defaults are those of the reference on avatars, section 8, where it has any.
     """
 
@@ -51,6 +53,7 @@ class Limits:
     grip: float = 1.25
     palm_friction: float = 0.8
     sole_friction: float = 0.6
+    clearance_m: float = 0.005
 
     def check(self, model: Model) -> None:
         for name in ("velocity", "acceleration", "effort"):
@@ -60,8 +63,9 @@ class Limits:
         for name in ("hand_speed_m_s", "hand_force_N", "grip", "palm_friction", "sole_friction"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"the limit {name} must be positive, got {getattr(self, name)}")
-        if not np.isfinite(self.margin_m):
-            raise ValueError(f"the limit margin_m must be finite, got {self.margin_m}")
+        for name in ("margin_m", "clearance_m"):
+            if not np.isfinite(getattr(self, name)):
+                raise ValueError(f"the limit {name} must be finite, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +85,12 @@ class Phase:
     palms: Floats
     posture: Floats2
 
-    def between(self, avatar: Avatar, near: Floats1, share: float) -> Floats1:
-        """The posture at this share of the given way; `near` is the one before."""
+    def between(self, avatar: Avatar, share: float) -> Floats1:
+        """The posture at this share of the given way."""
         if share == 1.0 or not self.moves:
             return self.posture[1]
-        if not self.straight:
-            return (1.0 - share) * self.posture[0] + share * self.posture[1]
-        return avatar.reach(near, dict(enumerate(self._palms_at(share))))
+        near = (1.0 - share) * self.posture[0] + share * self.posture[1]
+        return avatar.reach(near, dict(enumerate(self._palms_at(share)))) if self.straight else near
 
     def mover(self, avatar: Avatar, q: Floats1, share: float):  # type: ignore[no-untyped-def]
         """What moves the point between that is at q: the object by (3,), or joints by (k,)."""
@@ -167,6 +170,7 @@ class Measuring:
         self.velocity, self.acceleration = each(limits.velocity), each(limits.acceleration)
         self.effort = m.effort_limit[avatar.in_v] if limits.effort is None else each(limits.effort)
         self.support = support(avatar, self.q) if avatar.soles else None
+        self.gaps = Gaps(m, avatar.limbs, avatar.trunk) if avatar.limbs and avatar.trunk else None
 
     @cached_property
     def labels(self) -> list[tuple[str, str]]:
@@ -177,7 +181,9 @@ class Measuring:
         found += [("hand speed", hand) for hand in hands] + [("hand force", hand) for hand in hands]
         found += [(what, "") for what in ("grip", "corridor", "sinking", "width", "feet slip")]
         edges = 0 if self.support is None else len(self.support[1])
-        return found + [("balance", "") for _ in range(edges)]
+        found += [("balance", "") for _ in range(edges)]
+        pairs = () if self.gaps is None else self.gaps.names
+        return found + [("clearance", f"{limb} from {trunk}") for limb, trunk in pairs]
 
     def asked(self, motion: Motion, squeeze: bool = True) -> Asked:
         """What it takes."""
@@ -245,6 +251,8 @@ class Measuring:
             columns += [sliding[:, None] - 1.0, (L.margin_m - asked.inside) / BALANCE_SCALE_M]
         else:
             columns.append(blank)
+        if self.gaps is not None:
+            columns.append((L.clearance_m - self.gaps(asked.q)) / BALANCE_SCALE_M)
         g = np.hstack(columns)
 
         def say(row: int, column: int) -> str:
@@ -254,6 +262,9 @@ class Measuring:
             if what == "balance":
                 return (f"balance: the zero-moment point is {asked.inside[row].min():.4g} m inside the soles {where}, "
                         f"at least {L.margin_m:.4g} m is asked for")  # fmt: skip
+            if what == "clearance":
+                return (f"clearance: {who} is {L.clearance_m - BALANCE_SCALE_M * g[row, column]:.4g} m {where}, "
+                        f"at least {L.clearance_m:.4g} m is asked for")  # fmt: skip
             if what == "grip":
                 return (f"grip: {L.grip * self._needed(asked)[row]:.4g} N of squeeze are needed {where}, "
                         f"{asked.squeeze_N[row]:.4g} N are given")  # fmt: skip

@@ -218,7 +218,7 @@ class Sequence:
             u = np.linspace(0.0, 1.0, phase.via + 2)[1:]
             for s in minimum_jerk(u)[0]:
                 last = len(points) and s == 1.0
-                q = phase.between(avatar, points[-1], float(s))
+                q = phase.between(avatar, float(s))
                 points.append(q)
                 owner.append(k)
                 stops.append(bool(last))
@@ -297,7 +297,7 @@ class _Compiling:
         if places and max(places) >= len(self.avatar.hands):
             raise SequenceError("this avatar has no left hand")
         if places:
-            q = self.avatar.reach(self.q, {k: np.array(p) for k, p in places.items()})
+            q = self.avatar.reach(self.q, {k: np.array(p) for k, p in places.items()}, lean=True)
         else:
             q, wanted = self.q.copy(), np.array(task.posture, dtype=np.float64)
             if wanted.shape != q.shape or not np.isfinite(wanted).all():
@@ -308,7 +308,7 @@ class _Compiling:
     def _move(
         self, name: str, task: Task, number: int, palms: Floats2, corridor_m: float, held: bool = False
     ) -> None:
-        q = self.avatar.reach(self.q, dict(enumerate(palms)))
+        q = self.avatar.reach(self.q, dict(enumerate(palms)), lean=True)
         self._append(name, task, number, q, corridor_m, straight=True, held=held)
 
     def _append(self, name: str, task: Task, number: int, q: Floats1, corridor_m: float, *, straight: bool,

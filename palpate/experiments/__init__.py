@@ -32,6 +32,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.arm_teach:run",
         "I-GMS: a hand leads the tool around the obstacle, and the arm does it again",
     ),
+    "avatar-sequence": (
+        "palpate.experiments.avatar_sequence:run",
+        "AMELIF: HRP-2 takes, carries and places a box; the motion as given and optimised",
+    ),
     "ball-push": (
         "palpate.experiments.ball_push:run",
         "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",
@@ -43,6 +47,10 @@ EXPERIMENTS: Registry = {
     "friction-cones": (
         "palpate.experiments.friction_cones:run",
         "friction on a polygon against the exact cone: direction, drag, time",
+    ),
+    "joint-parameters": (
+        "palpate.experiments.joint_parameters:run",
+        "AMELIF: a spherical joint by quaternion, Euler angles, rotation vector, and three light hinges",
     ),
     "learn-by-touch": (
         "palpate.experiments.learn_by_touch:run",
