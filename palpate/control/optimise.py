@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ BACK_OFF = 5e-4  # relative to a limit that is kept free, so that it holds betwe
 SLOWEST = 64.0  # a motion this many times slower is at rest: what still exceeds a limit then exceeds it at any speed
 SCALE_STEPS = 14  # bisections of a time scale: to 1e-4 of it
 STEPS = 60  # at most
+FIRST_WEIGHT, LAST_WEIGHT = 0.1, 1e-3  # of jerk, where a search begins that may end rougher, and before its last
 PENALTY = 10.0  # of the largest g; more than the multipliers of all limits together, which is about 1 in these units
 NEAR = 0.6  # limits nearer than this, relative, are in the quadratic program: a step does not reach others
 DIFFERENCE = 1e-6  # of a variable, for derivatives: seconds as logarithms, radians, metres
@@ -91,7 +93,7 @@ class Curve:
         v, a = np.zeros_like(p), np.zeros_like(p)
         at = np.flatnonzero(self.stops)
         knots = np.concatenate([[0.0], np.cumsum(h)])
-        for i, j in zip(at[:-1], at[1:], strict=True):
+        for i, j in pairwise(at):
             v[i : j + 1], a[i : j + 1] = smoothest(knots[i : j + 1], p[i : j + 1])
         w = h[:, None]
         ends = np.stack([p[:-1], w * v[:-1], w**2 * a[:-1], p[1:], w * v[1:], w**2 * a[1:]])
@@ -179,7 +181,7 @@ class Found(NamedTuple):
 
 
 def within(curve: Curve, measure: Measure, per_piece: int, least: float = 1e-3) -> float | None:
-    """The smallest factor >= least, to 1e-4 of it, at which a curve `scaled` by it keeps limits; None: there is none."""
+    """The smallest factor >= least, to 1e-4 of it, that scales a curve so that it keeps limits; None: none does."""
 
     def holds(factor: float) -> bool:
         return measure(curve.scaled(factor).samples(per_piece)).worst <= -BACK_OFF
@@ -270,84 +272,111 @@ def optimise(
     if not (np.isfinite(weight) and weight >= 0.0):
         raise ValueError(f"weight must be finite and not negative, got {weight}")
     given, factor = slowed(run.given, run.measure)
-    T0, J0, n = given.seconds, given.jerk, len(given.h)
-    if J0 == 0.0:
+    if given.jerk == 0.0:
         return Found(given, given, factor, 0, 0)
-    best, best_cost, evaluations, steps = given, 1.0 + weight, 0, 0
-
-    def parts(variables: Floats1) -> tuple[Floats1, Floats1]:
-        """Residuals of the aim, and limits."""
-        nonlocal evaluations
-        evaluations += 1
-        curve = run.curve(variables)
-        aim = np.append(curve.jerk_parts.ravel() / np.sqrt(J0), np.sqrt(curve.seconds / T0))
-        share = variables[n:] / run.room
-        g = [run.measure(curve.samples(SEARCH)).g.ravel(), share - 1.0, -share - 1.0]
-        # as logarithms, in which both are straight along a change of speed
-        g.append(np.log([max(curve.jerk / (rougher * J0), 1e-9) ** 0.2, curve.seconds / T0]))
-        return aim, np.concatenate(g)
-
-    def cost(aim: Floats1) -> float:
-        return float(weight * aim[:-1] @ aim[:-1] + aim[-1] ** 2)
-
-    def merit(aim: Floats1, g: Floats1) -> float:
-        return cost(aim) + PENALTY * max(0.0, float(g.max()))
-
-    def consider(variables: Floats1) -> None:
-        """Keep it, hurried or slowed until it is just within limits, if that is better than the best."""
-        nonlocal best, best_cost
-        if (np.abs(variables[n:]) > 1.01 * run.room).any():
-            return
-        curve = run.curve(variables)
-        # scaled by k it costs k T/T0 + weight J/J0 k^-5: least where both slopes are equal
-        calm = (5.0 * weight * curve.jerk / J0 * T0 / curve.seconds) ** (1.0 / 6.0)
-        least = max((curve.jerk / (rougher * J0)) ** 0.2, calm, 1e-3)
-        k = within(curve, run.measure, ACCEPT, least * (1.0 + 1e-9))
-        if k is not None:
-            curve = curve.scaled(k)
-            costs = curve.seconds / T0 + weight * curve.jerk / J0
-            if costs < best_cost and curve.seconds <= T0 and curve.jerk <= rougher * J0:
-                best, best_cost = curve, costs
-
-    unit = np.concatenate([np.ones(n), run.room])  # the size of a step
-    x = np.concatenate([np.log(given.h), np.zeros(len(run.room))])
-    consider(x)
-    aim, g = parts(x)
-    trust, idle = TRUST, 0
-    for step in range(STEPS):
-        near = g > -NEAR
-        A, G = np.empty((len(aim), len(x))), np.empty((int(near.sum()), len(x)))
-        for j in range(len(x)):
-            moved = x.copy()
-            moved[j] += DIFFERENCE * unit[j]
-            aim_j, g_j = parts(moved)
-            A[:, j], G[:, j] = (aim_j - aim) / DIFFERENCE, (g_j[near] - g[near]) / DIFFERENCE
-        # (sqrt T)^2 is T, but the square of its slope is not T's curvature: that of exp is
-        jerk = A[:-1]
-        # the limit on J bends as J does, with a multiplier of about (J0/J)/5: T grows by a fifth of what J falls
-        bend = max(weight, (0.2 if np.isfinite(rougher) else 0.02) / float(aim[:-1] @ aim[:-1]))
-        H = 2.0 * bend * jerk.T @ jerk + np.diag(np.append(np.exp(x[:n]) / T0, np.zeros(len(x) - n)) + 1e-8)
-        slope = 2.0 * (weight * jerk.T @ aim[:-1] + A[-1] * aim[-1])
-        value, before = merit(aim, g), best_cost
-        while trust > LEAST_TRUST:
-            d, excess = elastic_step(H, slope, G, -g[near], trust)
-            foreseen = value - (cost(aim) + slope @ d + 0.5 * d @ H @ d + PENALTY * excess)
-            aim_new, g_new = parts(x + unit * d)
-            got = value - merit(aim_new, g_new)
-            if np.isfinite(got) and got > 0.1 * foreseen and got > 0.0:
-                break
-            trust *= 0.4
-        else:
-            break
-        trust = min(2.0 * trust, 1.0) if got > 0.7 * foreseen else trust
-        x, aim, g, steps = x + unit * d, aim_new, g_new, step + 1
-        consider(x)
-        if progress is not None:
-            progress(steps, best.seconds, best.jerk / J0)
-        idle = 0 if before - best_cost > GAIN * before else idle + 1
-        if idle >= PATIENCE and got < GAIN:
-            break
+    search = _Search(run, given, rougher, weight, progress)
+    # where jerk may rise, from the smooth side: a rough start gets stuck between limits
+    stage = FIRST_WEIGHT
+    while rougher > 1.0 and stage > 3.0 * weight and stage >= LAST_WEIGHT:
+        search.descend(stage)
+        stage *= 0.1
+    search.descend(weight)
+    best = search.best
     k = within(best, run.measure, LAST, least=1.0)  # what lies between the samples it was accepted by
-    if k is not None and best.scaled(k).seconds <= T0:
-        return Found(best.scaled(k), given, factor, steps, evaluations)
-    return Found(given, given, factor, steps, evaluations)
+    if k is None or best.scaled(k).seconds > given.seconds:
+        best, k = given, 1.0
+    return Found(best.scaled(k), given, factor, search.steps, search.evaluations)
+
+
+class _Search:
+    """Where a search is: variables (log h, x), and the best curve that is within limits."""
+
+    def __init__(self, run: Run, given: Curve, rougher: float, weight: float,
+                 progress: Callable[[int, float, float], None] | None) -> None:  # fmt: skip
+        self.run, self.rougher, self.weight, self.progress = run, rougher, weight, progress
+        self.T0, self.J0, self.n = given.seconds, given.jerk, len(given.h)
+        self.best, self.best_cost, self.steps, self.evaluations = given, 1.0 + weight, 0, 0
+        self.unit = np.concatenate([np.ones(self.n), run.room])  # the size of a step
+        self.x = np.concatenate([np.log(given.h), np.zeros(len(run.room))])
+        self.consider()
+
+    def parts(self, x: Floats1) -> tuple[Floats1, Floats1]:
+        """Jerk's parts and the root of the duration, as shares of the given curve's; and limits."""
+        self.evaluations += 1
+        curve, share = self.run.curve(x), x[self.n :] / self.run.room
+        aim = np.append(curve.jerk_parts.ravel() / np.sqrt(self.J0), np.sqrt(curve.seconds / self.T0))
+        # as logarithms, in which both are straight along a change of speed
+        whole = np.log([max(curve.jerk / (self.rougher * self.J0), 1e-9) ** 0.2, curve.seconds / self.T0])
+        return aim, np.concatenate(
+            [self.run.measure(curve.samples(SEARCH)).g.ravel(), share - 1.0, -share - 1.0, whole]
+        )
+
+    def consider(self) -> None:
+        """Keep x, hurried or slowed until it is just within limits, if that is better than the best."""
+        if (np.abs(self.x[self.n :]) > 1.01 * self.run.room).any():
+            return
+        curve, J0, T0 = self.run.curve(self.x), self.J0, self.T0
+        # scaled by k it costs k T/T0 + weight J/J0 k^-5: least where both slopes are equal
+        calm = (5.0 * self.weight * curve.jerk / J0 * T0 / curve.seconds) ** (1.0 / 6.0)
+        least = max((curve.jerk / (self.rougher * J0)) ** 0.2, calm, 1e-3)
+        k = within(curve, self.run.measure, ACCEPT, least * (1.0 + 1e-9))
+        if k is None:
+            return
+        curve = curve.scaled(k)
+        cost = curve.seconds / T0 + self.weight * curve.jerk / J0
+        if cost < self.best_cost and curve.seconds <= T0 and curve.jerk <= self.rougher * J0:
+            self.best, self.best_cost = curve, cost
+
+    def derivatives(self, aim: Floats1, g: Floats1, near: np.ndarray) -> tuple[Floats2, Floats2]:
+        """Of the aim, and of limits that are near, by differences; variables in their units."""
+        A, G = np.empty((len(aim), len(self.x))), np.empty((int(near.sum()), len(self.x)))
+        for j in range(len(self.x)):
+            moved = self.x.copy()
+            moved[j] += DIFFERENCE * self.unit[j]
+            aim_j, g_j = self.parts(moved)
+            A[:, j], G[:, j] = (aim_j - aim) / DIFFERENCE, (g_j[near] - g[near]) / DIFFERENCE
+        return A, G
+
+    def descend(self, weight: float) -> None:
+        """Quadratic programs from x on, until nothing is gained any more."""
+
+        def cost(aim: Floats1) -> float:
+            return float(weight * aim[:-1] @ aim[:-1] + aim[-1] ** 2)
+
+        def merit(aim: Floats1, g: Floats1) -> float:
+            return cost(aim) + PENALTY * max(0.0, float(g.max()))
+
+        aim, g = self.parts(self.x)
+        trust, idle = TRUST, 0
+        for _ in range(STEPS):
+            near = g > -NEAR
+            A, G = self.derivatives(aim, g, near)
+            jerk = A[:-1]
+            # the limit on J bends as J does, with a multiplier of about (J0/J)/5: T grows by a fifth of what J falls
+            bend = max(weight, (0.2 if np.isfinite(self.rougher) else 0.02) / float(aim[:-1] @ aim[:-1]))
+            # (sqrt T)^2 is T, but the square of its slope is not T's curvature: that of exp is
+            curved = np.append(np.exp(self.x[: self.n]) / self.T0, np.zeros(len(self.run.room)))
+            H = 2.0 * bend * jerk.T @ jerk + np.diag(curved + 1e-8)
+            slope = 2.0 * (weight * jerk.T @ aim[:-1] + A[-1] * aim[-1])
+            value, before = merit(aim, g), self.best_cost
+            while trust > LEAST_TRUST:
+                d, excess = elastic_step(H, slope, G, -g[near], trust)
+                foreseen = value - (cost(aim) + slope @ d + 0.5 * d @ H @ d + PENALTY * excess)
+                try:
+                    aim_new, g_new = self.parts(self.x + self.unit * d)
+                    got = value - merit(aim_new, g_new)
+                except ValueError:  # knots that no posture reaches
+                    got = -np.inf
+                if got > max(0.1 * foreseen, 0.0):
+                    break
+                trust *= 0.4
+            else:
+                return
+            trust = min(2.0 * trust, 1.0) if got > 0.7 * foreseen else trust
+            self.x, aim, g, self.steps = self.x + self.unit * d, aim_new, g_new, self.steps + 1
+            self.consider()
+            if self.progress is not None:
+                self.progress(self.steps, self.best.seconds, self.best.jerk / self.J0)
+            idle = 0 if before - self.best_cost > GAIN * before else idle + 1
+            if idle >= PATIENCE and got < GAIN:
+                return

@@ -126,8 +126,10 @@ class Avatar:
             q[self.in_q] = now + step * free
         if lean and np.linalg.norm(error) < 1e-3:  # there, but still on the way to its rest
             return self.reach(q, places)
-        raise Unreachable(f"the palms stay {np.abs(error.reshape(-1, 6)[:, 3:]).max():.3f} m and "
-                          f"{np.abs(error.reshape(-1, 6)[:, :3]).max() / TURN:.2f} rad short of where they should be")  # fmt: skip
+        raise Unreachable(
+            f"the palms stay {np.abs(error.reshape(-1, 6)[:, 3:]).max():.3f} m and "
+            f"{np.abs(error.reshape(-1, 6)[:, :3]).max() / TURN:.2f} rad short of where they should be"
+        )
 
     def _missing(self, q: Floats1, places: Mapping[int, Floats]) -> tuple[Floats1, Floats2]:
         """The twist that is missing, and the Jacobian of it, of all hands."""
@@ -144,14 +146,21 @@ class Avatar:
 def hrp2_avatar(model: Model) -> Avatar:
     """HRP-2: arms without grippers, and the waist's two joints; palms look at each other, hands point forward."""
     forward = Rotation.about((0.0, 1.0, 0.0), -0.5 * np.pi)
-    hands = tuple(Hand(f"{side}ARM_JOINT6", (0.0, sign * 0.04, -0.055), forward) for side, sign in (("R", 1), ("L", -1)))
+    hands = tuple(
+        Hand(f"{side}ARM_JOINT6", (0.0, sign * 0.04, -0.055), forward) for side, sign in (("R", 1), ("L", -1))
+    )
     joints = ("CHEST_JOINT0", "CHEST_JOINT1", *(f"{side}ARM_JOINT{n}" for side in "RL" for n in range(7)))
     x, y, z = SOLE_X, SOLE_Y, FOOT_Z[0]
     soles = tuple(
-        (f"{side}LEG_JOINT5", tuple((px, sign * py, z) for px, py in ((x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1]))))
+        (
+            f"{side}LEG_JOINT5",
+            tuple((px, sign * py, z) for px, py in ((x[0], y[0]), (x[1], y[0]), (x[1], y[1]), (x[0], y[1]))),
+        )
         for side, sign in (("R", 1), ("L", -1))
-    )  # fmt: skip
-    rest = {"CHEST_JOINT1": 0.0} | {f"{side}ARM_JOINT1": np.radians(-sign * 8.0) for side, sign in (("R", 1), ("L", -1))}
+    )
+    rest = {"CHEST_JOINT1": 0.0} | {
+        f"{side}ARM_JOINT1": np.radians(-sign * 8.0) for side, sign in (("R", 1), ("L", -1))
+    }
     limbs = tuple(f"{side}ARM_JOINT{n}" for side in "RL" for n in (2, 3, 4))
     ease = {"CHEST_JOINT0": 1.0, "CHEST_JOINT1": 0.3}
     return Avatar(model, hands, joints, soles, ease, rest, limbs, ("CHEST_JOINT1",))

@@ -158,7 +158,9 @@ def convex_hull(points: Floats2) -> Floats2:
 class Measuring:
     """A motion of an avatar's joints against all its limits; `owner` says which phase each piece belongs to."""
 
-    def __init__(self, avatar: Avatar, q: ArrayLike, limits: Limits, phases: Sequence[Phase], owner: np.ndarray) -> None:
+    def __init__(
+        self, avatar: Avatar, q: ArrayLike, limits: Limits, phases: Sequence[Phase], owner: np.ndarray
+    ) -> None:
         m = avatar.model
         self.avatar, self.limits, self.phases, self.owner = avatar, limits, tuple(phases), owner
         self.q = np.array(q, dtype=np.float64)

@@ -16,7 +16,8 @@ plays a sequence closes the real grasp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence as Many
+from collections.abc import Callable
+from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -305,9 +306,7 @@ class _Compiling:
             q[self.avatar.in_q] = wanted[self.avatar.in_q]
         self._append("reach", task, number, q, np.inf, straight=False)
 
-    def _move(
-        self, name: str, task: Task, number: int, palms: Floats2, corridor_m: float, held: bool = False
-    ) -> None:
+    def _move(self, name: str, task: Task, number: int, palms: Floats2, corridor_m: float, held: bool = False) -> None:
         q = self.avatar.reach(self.q, dict(enumerate(palms)), lean=True)
         self._append(name, task, number, q, corridor_m, straight=True, held=held)
 

@@ -51,7 +51,7 @@ def read_hand(m, w, hands, k, row, out):
     " float64[:, ::1], float64[:, ::1]"
 )
 def carrying_entry(address, q, v, a, hands, mass, squeeze, tau, out):
-    """hands (k, 4): body, point in its axes; mass, squeeze (n,); tau (n, nv), out (n, 9 k); the first bad row, or -1."""
+    """hands (k, 4): body, point in its axes; mass, squeeze (n,); tau (n, nv), out (n, 9 k); the first bad row or -1."""
     m, w = load(address)
     for row in range(q.shape[0]):
         if bad_coordinate(m, q[row]) != FINE:
@@ -103,6 +103,8 @@ def carrying(
     arrays = [np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a, hands, mass, squeeze)]
     bad = carrying_entry(address_of(model), *arrays, tau, out)
     if bad >= 0:
-        raise ValueError(f"row {bad} of q holds a quaternion that is not of unit length, or a number that is not finite")
+        raise ValueError(
+            f"row {bad} of q holds a quaternion that is not of unit length, or a number that is not finite"
+        )
     each = out.reshape(n, k, 3, 3)
     return Carried(tau, each[:, :, 0], each[:, :, 1], each[:, :, 2])

@@ -88,8 +88,11 @@ def play(sequence: Sequence, performance: Performance) -> Played:
         pp.models.box((0.60, 1.00, 0.03), at=(0.55, 0.0, 0.735), fixed=True, material=wood, name="table"),
         pp.models.box(BOX.size, mass=BOX.mass_kg, at=BOX.at, material=carton, name="box"),
     ]  # fmt: skip
-    pairs = {("hand", "carton"): pp.Material("palm", friction=0.8), ("table", "carton"): pp.Material("slide", friction=0.4),
-             ("sole", "default"): pp.Material("stand", friction=0.7)}  # fmt: skip
+    pairs = {
+        ("hand", "carton"): pp.Material("palm", friction=0.8),
+        ("table", "carton"): pp.Material("slide", friction=0.4),
+        ("sole", "default"): pp.Material("stand", friction=0.7),
+    }
     world = pp.World(parts, dt=DT_S, pairs=pairs)
     to_q = np.concatenate([np.arange(world.model.nq)[world.model.q_index[j]] for j in model.joint_names])
     to_v = np.concatenate([np.arange(world.model.nv)[world.model.v_index[j]] for j in model.joint_names])
@@ -179,7 +182,7 @@ def draw(sequence: Sequence, motions: dict[str, Performance], played: dict[str, 
     strip = figure.add_subplot(grid[0, :])
     shades = {"reach": "#c9d8ea", "close": "#9fbfe0", "squeeze": "#f0b95b", "lift": "#86c49a", "carry": "#4fa56d",
               "lower": "#86c49a", "release": "#f0b95b", "part": "#9fbfe0"}  # fmt: skip
-    for y, (name, motion) in enumerate(reversed(motions.items())):
+    for y, motion in enumerate(reversed(motions.values())):
         ends = np.append(motion.begins_s[1:], motion.seconds)
         for phase, begin, end in zip(motion.phases, motion.begins_s, ends, strict=True):
             strip.barh(y, end - begin, left=begin, color=shades[phase.name], edgecolor="white", height=0.8)
@@ -211,8 +214,12 @@ def draw(sequence: Sequence, motions: dict[str, Performance], played: dict[str, 
     jerk.set(xlabel="time [s]", ylabel="|jerk| of all joints [rad/s³]", title="roughness", ylim=(1.0, None))
     margin.set(xlabel="time [s]", ylabel="inside the soles by [cm]", ylim=(0, None),
                title="zero-moment point: planned, and measured (dotted)")  # fmt: skip
-    path.set(xlabel="y [cm]", ylabel="z [cm]", title="the box from the front: planned, measured (dotted)", aspect="equal")
-    torque.set(xlabel="time [s]", ylabel="largest joint torque [N m]", title="torques of arms and trunk", ylim=(0, None))
+    path.set(
+        xlabel="y [cm]", ylabel="z [cm]", title="the box from the front: planned, measured (dotted)", aspect="equal"
+    )
+    torque.set(
+        xlabel="time [s]", ylabel="largest joint torque [N m]", title="torques of arms and trunk", ylim=(0, None)
+    )
     grip.set(xlabel="time [s]", ylabel="weaker palm presses [N]", title="grip, as measured", ylim=(0, None))
     for each in axes:
         each.grid(alpha=0.25)
@@ -254,14 +261,18 @@ def run(report: Report) -> None:
         took[name] = perf_counter() - began
         motions[name] = found.best
         points.append((found.best.jerk, found.best.seconds))
-        report.say(f"{name}: {found.best.seconds:.2f} s after {found.given.seconds:.2f} s, "
-                   f"{found.best.jerk / found.given.jerk:.2f} times the jerk; {found.steps} steps, {took[name]:.1f} s")  # fmt: skip
+        report.say(
+            f"{name}: {found.best.seconds:.2f} s after {found.given.seconds:.2f} s, "
+            f"{found.best.jerk / found.given.jerk:.2f} times the jerk; {found.steps} steps, {took[name]:.1f} s"
+        )
     given = motions["given"]
     report.claim("given: within all limits", max(given.worst.values()), high=0.0)
     for name in WAYS:
         motion = motions[name]
         report.claim(f"{name}: largest excess over any limit, every tick", max(motion.worst.values()), high=0.0)
-        report.claim(f"{name}: zero-moment point inside the soles", motion.margin_m.min(), low=LIMITS.margin_m, unit="m")
+        report.claim(
+            f"{name}: zero-moment point inside the soles", motion.margin_m.min(), low=LIMITS.margin_m, unit="m"
+        )
     smooth, fast = motions["equally smooth"], motions["fastest"]
     report.claim("equally smooth: duration over the given", smooth.seconds / given.seconds, high=0.75)
     report.claim("equally smooth: jerk over the given", smooth.jerk / given.jerk, high=1.0)
@@ -272,8 +283,12 @@ def run(report: Report) -> None:
         report.say(f"{name}, played: centre of pressure {100 * seen.margin_m.min():.1f} cm inside, box lifted "
                    f"{100 * (seen.box_m[:, 2].max() - BOX.at[2]):.1f} cm, slips {1000 * seen.slip_m:.2f} mm, tilts "
                    f"{seen.tilt_deg.max():.2f} deg, peak torque {seen.torque_Nm:.1f} N m")  # fmt: skip
-        report.claim(f"{name}, played: measured centre of pressure inside the soles", np.nanmin(seen.margin_m), low=0.02,
-                     unit="m")  # fmt: skip
+        report.claim(
+            f"{name}, played: measured centre of pressure inside the soles",
+            np.nanmin(seen.margin_m),
+            low=0.02,
+            unit="m",
+        )
         report.claim(f"{name}, played: the box was lifted", seen.box_m[:, 2].max() - BOX.at[2], low=0.09, unit="m")
         report.claim(f"{name}, played: the box ends off its goal", np.linalg.norm(seen.box_m[-1] - goal), high=0.02,
                      unit="m")  # fmt: skip
