@@ -8,7 +8,7 @@
     tau  = rnea(q, v, a; sole forces, hands), and soft springs towards the posture
 
 With `exceed` the force may ask for a centre of pressure beyond the soles; the moment, which weighs little, is given up,
-and the trunk swings: the hip strategy.  A foot that bears less than UNLOADED of the weight is held to its footprint by
+and the trunk swings: the hip strategy.  A foot that bears little is held to its footprint by
 its leg's springs, whose targets are those of inverse kinematics (foot_steering.py): by itself it would wander.
 
 f, n  known force of hands and its moment about c, smoothed;  a Avatar, b Balance, f SoleForces, s State of the World
@@ -29,7 +29,7 @@ from palpate.control.support import convex_hull, margin, pull_in
 from palpate.control.tree_forces import push_link, tree_motion_forces, tree_torques
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.frame import Field
-from palpate.jit import Block, Struct, Vector, block_loader, kernel
+from palpate.jit import Block, Struct, Vector, block_loader, kernel, shared
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.quaternions import matrix_quaternion, quaternion_log
@@ -39,7 +39,6 @@ from palpate.world.state import load as load_world
 ZERO = (0.0, 0.0, 0.0)
 SOLE_CORNERS = 8
 LEAN_S = 0.15  # time constant of leaning against a force
-UNLOADED = 0.10  # of the weight: a foot that bears less is held to its footprint the more the less it bears
 LOADING_S = 0.005  # time constant with which that is noticed
 LOW, LEANING = 0.7, math.cos(math.radians(75.0))  # fallen: centre of mass below this part of its height, trunk leans
 LIMP = (15.0, 3.0)  # springs and dampers of the fallen [N m/rad, N m s/rad]: it falls like a body
@@ -64,7 +63,12 @@ class Balance(Struct):
     D_R: float  # [N m s/rad]
     margin_m: float  # of p within the polygon, and
     exceed_m: float  # how far it may be beyond
+    moment_weight: float  # of the moment against the force [1/m], and
+    step_exceed_m: float  # both while it steps: the trunk stays upright
+    step_moment_weight: float
     lean_m: float  # most
+    light: float  # parts of the weight: a foot that bears less than this is held to its footprint,
+    loaded: float  # one that bears more is not
     trunk: int  # body that is kept upright
     kp: Floats1  # (limbs,) of the posture
     kv: Floats1
@@ -73,7 +77,8 @@ class Balance(Struct):
     rest_at: Vector  # of the centre of mass from the middle of the soles
     R_rest: Floats1  # (9,) of the trunk
     q_rest: Floats1  # (nq,) posture of the legs
-    step_ahead: Vector  # stepping: c_ref is so far from where the soles say
+    lower_m: float  # stepping: the centre of mass is kept so much lower, and
+    steps: float  # 1 from the first step until it stands still
     # feet, written by stepping too
     bears: Floats1  # (2,) 0 .. 1: how much of the weight it may be given
     swings: Floats1  # (2,) 1: in the air on purpose
@@ -161,7 +166,7 @@ def reference(a, b):
         x, y, total = x + part * at[0], y + part * at[1], total + part
     if total > 0.0:
         x, y = x / total, y / total
-    return (x + b.rest_at[0] + b.step_ahead[0] + a.lean[0], y + b.rest_at[1] + b.step_ahead[1] + a.lean[1], 0.0)
+    return (x + b.rest_at[0] + a.lean[0], y + b.rest_at[1] + a.lean[1], 0.0)
 
 
 @kernel
@@ -175,9 +180,10 @@ def wanted_wrench(m, w, a, b):
     x = b.wanted[0] + gain * (a.capture[0] - b.wanted[0]) + f[0] / mww
     y = b.wanted[1] + gain * (a.capture[1] - b.wanted[1]) + f[1] / mww
     if b.corners > 0:
-        x, y = pull_in(b.polygon, b.corners, x, y, b.exceed_m - b.margin_m)
+        exceed = b.step_exceed_m if b.steps > 0.0 else b.exceed_m
+        x, y = pull_in(b.polygon, b.corners, x, y, exceed - b.margin_m)
     b.cop_wanted = (x, y, a.floor_m)
-    up = b.k_z * (a.height_m - (a.com[2] - a.floor_m)) - 2.0 * math.sqrt(b.k_z) * a.com_velocity[2]
+    up = b.k_z * (a.height_m - b.lower_m - (a.com[2] - a.floor_m)) - 2.0 * math.sqrt(b.k_z) * a.com_velocity[2]
     F = (mww * (a.com[0] - x), mww * (a.com[1] - y), mww * a.height_m + a.mass * up - f[2])
     turned, _ = upright_error(m, w, b)
     spin = point_motion(m, w, b.trunk, ZERO)[4]
@@ -220,7 +226,7 @@ def watch_loads(m, w, a, b, dt):
         if b.swings[side] > 0.0:
             b.steered[side] = 1.0
             continue
-        free = min(max(1.0 - a.foot_load[side] / (UNLOADED * weight), 0.0), 1.0)
+        free = min(max((b.loaded * weight - a.foot_load[side]) / ((b.loaded - b.light) * weight), 0.0), 1.0)
         b.steered[side] += rate * (free - b.steered[side])
         if b.steered[side] < 1e-3:
             b.steered[side] = 0.0
@@ -254,9 +260,46 @@ def push_hands(m, w, a, b):
             w.F[link, r] -= a.push_moment_smooth[r]
 
 
+# three pieces that are compiled by themselves: one function of all of it takes a minute to compile
+
+
+@shared("void(intp)")
+def ask_soles(address):
+    """Sole forces for what is wanted."""
+    a, b, f, _ = load(address)
+    m, w, _, _, _, _ = load_world(a.world)
+    N, F = wanted_wrench(m, w, a, b)
+    for k in range(SOLE_CORNERS):
+        f.bears[k] = b.bears[k // 4]
+        put3(f.corner, k, point_motion(m, w, a.foot[k // 4], get3(b.sole_at, k))[2])
+    f.moment_weight = b.step_moment_weight if b.steps > 0.0 else b.moment_weight
+    start_if_unknown(f)
+    distribute(f, a.com, N, F)
+    find_cop(a, b, f)
+
+
+@shared("void(intp, int64)")
+def ask_leg(address, side):
+    """Targets of a leg's springs."""
+    a, b, _, legs = load(address)
+    m, w, _, _, _, s = load_world(a.world)
+    steer_leg(m, w, s, a, b, legs, side)
+
+
+@shared("void(intp)")
+def ask_joints(address):
+    """Torques for the sole forces."""
+    a, b, f, _ = load(address)
+    m, w, _, _, _, s = load_world(a.world)
+    tree_motion_forces(m, w, a.first, a.end, b.a_ref)
+    push_soles(m, w, a, b, f)
+    push_hands(m, w, a, b)
+    tree_torques(m, w, a.first, a.end, b.a_ref, s.tau)
+
+
 @routine
 def tick_balance(address):
-    a, b, f, legs = load(address)
+    a, b, _, _ = load(address)
     m, w, _, _, _, s = load_world(a.world)
     if b.on == 0.0:
         b.state = OFF
@@ -269,21 +312,12 @@ def tick_balance(address):
     watch_loads(m, w, a, b, s.dt)
     find_polygon(a, b)
     lean(a, b, s.dt)
-    N, F = wanted_wrench(m, w, a, b)
-    for k in range(SOLE_CORNERS):
-        f.bears[k] = b.bears[k // 4]
-        put3(f.corner, k, point_motion(m, w, a.foot[k // 4], get3(b.sole_at, k))[2])
-    start_if_unknown(f)
-    distribute(f, a.com, N, F)
-    find_cop(a, b, f)
+    ask_soles(address)
     for j in range(a.v_first, a.v_end):
         b.a_ref[j] = 0.0
     for side in range(2):
-        steer_leg(m, w, s, a, b, legs, side)
-    tree_motion_forces(m, w, a.first, a.end, b.a_ref)
-    push_soles(m, w, a, b, f)
-    push_hands(m, w, a, b)
-    tree_torques(m, w, a.first, a.end, b.a_ref, s.tau)
+        ask_leg(address, side)
+    ask_joints(address)
     b.state = STEPPING if b.swings[0] + b.swings[1] > 0.0 else STANDING
     return 0
 
@@ -293,7 +327,7 @@ def reset_balance(address):
     """Standing, where the world starts: that is its rest."""
     a, b, f, _ = load(address)
     m, w, _, _, _, s = load_world(a.world)
-    b.off, b.step_ahead, b.fed_body = ZERO, ZERO, 0
+    b.off, b.lower_m, b.steps, b.fed_body = ZERO, 0.0, 0.0, 0
     b.state = STANDING
     x, y = 0.0, 0.0
     for side in range(2):
@@ -347,7 +381,8 @@ class Balancing:
         gains = np.array([GAINS[limb] for limb in range(len(LIMBS))])
         self.balance = b = Balance(
             on=1.0, feeds=1.0 if feeds else 0.0, k=3.0, k_z=60.0, K_R=200.0, D_R=80.0, margin_m=0.01,
-            exceed_m=0.06 if hip else 0.0, lean_m=0.10, trunk=a.chest if upright == "chest" else a.waist,
+            exceed_m=0.06 if hip else 0.0, moment_weight=0.017 if hip else 0.1, step_exceed_m=0.0, step_moment_weight=0.1,
+            lean_m=0.10, light=0.10, loaded=0.20, trunk=a.chest if upright == "chest" else a.waist,
             kp=gains[:, 0].copy(), kv=gains[:, 1].copy(), sole_at=inset(a.sole_at, INSET_M),
             R_rest=zeros(9), q_rest=zeros(nq), bears=np.ones(2), swings=zeros(2), steered=zeros(2), place=zeros((2, 3)),
             place_velocity=zeros((2, 3)), place_acceleration=zeros((2, 3)), turn=zeros((2, 9)), polygon=zeros((16, 2)),

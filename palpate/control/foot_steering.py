@@ -46,7 +46,7 @@ class Legs(Struct):
     vq: Floats1  # (n,)
 
 
-def legs_of(model: Model, a: Avatar, kp: float = 400.0, kv: float = 20.0) -> Legs:
+def legs_of(model: Model, a: Avatar, kp: float = 1000.0, kv: float = 60.0) -> Legs:
     m, zeros, links = model.arrays, np.zeros, []
     for side in range(2):
         leg, i = [], int(m.body_link[a.foot[side]])
