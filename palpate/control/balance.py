@@ -64,8 +64,10 @@ class Balance(Struct):
     margin_m: float  # of p within the polygon, and
     exceed_m: float  # how far it may be beyond
     moment_weight: float  # of the moment against the force [1/m], and
-    step_exceed_m: float  # both while it steps: the trunk stays upright
+    step_exceed_m: float  # the same where it may step: the trunk stays upright, and the step is the longer
     step_moment_weight: float
+    step_K_R: float
+    step_D_R: float
     lean_m: float  # most
     light: float  # parts of the weight: a foot that bears less than this is held to its footprint,
     loaded: float  # one that bears more is not
@@ -78,7 +80,7 @@ class Balance(Struct):
     R_rest: Floats1  # (9,) of the trunk
     q_rest: Floats1  # (nq,) posture of the legs
     lower_m: float  # stepping: the centre of mass is kept so much lower, and
-    steps: float  # 1 from the first step until it stands still
+    braced: float  # 1: with the settings of stepping
     # feet, written by stepping too
     bears: Floats1  # (2,) 0 .. 1: how much of the weight it may be given
     swings: Floats1  # (2,) 1: in the air on purpose
@@ -180,14 +182,15 @@ def wanted_wrench(m, w, a, b):
     x = b.wanted[0] + gain * (a.capture[0] - b.wanted[0]) + f[0] / mww
     y = b.wanted[1] + gain * (a.capture[1] - b.wanted[1]) + f[1] / mww
     if b.corners > 0:
-        exceed = b.step_exceed_m if b.steps > 0.0 else b.exceed_m
+        exceed = b.step_exceed_m if b.braced > 0.0 else b.exceed_m
         x, y = pull_in(b.polygon, b.corners, x, y, exceed - b.margin_m)
     b.cop_wanted = (x, y, a.floor_m)
     up = b.k_z * (a.height_m - b.lower_m - (a.com[2] - a.floor_m)) - 2.0 * math.sqrt(b.k_z) * a.com_velocity[2]
     F = (mww * (a.com[0] - x), mww * (a.com[1] - y), mww * a.height_m + a.mass * up - f[2])
     turned, _ = upright_error(m, w, b)
     spin = point_motion(m, w, b.trunk, ZERO)[4]
-    N = sub(add_scaled(scale(b.K_R, turned), -b.D_R, spin), n)
+    K, D = (b.step_K_R, b.step_D_R) if b.braced > 0.0 else (b.K_R, b.D_R)
+    N = sub(add_scaled(scale(K, turned), -D, spin), n)
     return N, (F[0], F[1], max(F[2], 0.0))
 
 
@@ -268,11 +271,12 @@ def ask_soles(address):
     """Sole forces for what is wanted."""
     a, b, f, _ = load(address)
     m, w, _, _, _, _ = load_world(a.world)
+    tree_motion_forces(m, w, a.first, a.end, b.a_ref)
     N, F = wanted_wrench(m, w, a, b)
     for k in range(SOLE_CORNERS):
         f.bears[k] = b.bears[k // 4]
         put3(f.corner, k, point_motion(m, w, a.foot[k // 4], get3(b.sole_at, k))[2])
-    f.moment_weight = b.step_moment_weight if b.steps > 0.0 else b.moment_weight
+    f.moment_weight = b.step_moment_weight if b.braced > 0.0 else b.moment_weight
     start_if_unknown(f)
     distribute(f, a.com, N, F)
     find_cop(a, b, f)
@@ -291,7 +295,6 @@ def ask_joints(address):
     """Torques for the sole forces."""
     a, b, f, _ = load(address)
     m, w, _, _, _, s = load_world(a.world)
-    tree_motion_forces(m, w, a.first, a.end, b.a_ref)
     push_soles(m, w, a, b, f)
     push_hands(m, w, a, b)
     tree_torques(m, w, a.first, a.end, b.a_ref, s.tau)
@@ -312,11 +315,11 @@ def tick_balance(address):
     watch_loads(m, w, a, b, s.dt)
     find_polygon(a, b)
     lean(a, b, s.dt)
-    ask_soles(address)
     for j in range(a.v_first, a.v_end):
         b.a_ref[j] = 0.0
     for side in range(2):
         ask_leg(address, side)
+    ask_soles(address)
     ask_joints(address)
     b.state = STEPPING if b.swings[0] + b.swings[1] > 0.0 else STANDING
     return 0
@@ -327,7 +330,7 @@ def reset_balance(address):
     """Standing, where the world starts: that is its rest."""
     a, b, f, _ = load(address)
     m, w, _, _, _, s = load_world(a.world)
-    b.off, b.lower_m, b.steps, b.fed_body = ZERO, 0.0, 0.0, 0
+    b.off, b.lower_m, b.braced, b.fed_body = ZERO, 0.0, 0.0, 0
     b.state = STANDING
     x, y = 0.0, 0.0
     for side in range(2):
@@ -381,7 +384,8 @@ class Balancing:
         gains = np.array([GAINS[limb] for limb in range(len(LIMBS))])
         self.balance = b = Balance(
             on=1.0, feeds=1.0 if feeds else 0.0, k=3.0, k_z=60.0, K_R=200.0, D_R=80.0, margin_m=0.01,
-            exceed_m=0.06 if hip else 0.0, moment_weight=0.017 if hip else 0.1, step_exceed_m=0.0, step_moment_weight=0.1,
+            exceed_m=0.06 if hip else 0.0, moment_weight=0.017 if hip else 0.1, step_exceed_m=0.0, step_moment_weight=0.3,
+            step_K_R=1200.0, step_D_R=240.0,
             lean_m=0.10, light=0.10, loaded=0.20, trunk=a.chest if upright == "chest" else a.waist,
             kp=gains[:, 0].copy(), kv=gains[:, 1].copy(), sole_at=inset(a.sole_at, INSET_M),
             R_rest=zeros(9), q_rest=zeros(nq), bears=np.ones(2), swings=zeros(2), steered=zeros(2), place=zeros((2, 3)),

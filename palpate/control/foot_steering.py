@@ -21,7 +21,7 @@ from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.jit import Struct, block_loader, kernel, shared
 from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model
 from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_exp, quaternion_log, quaternion_product
-from palpate.spatial.vectors import add, add_scaled, compose, cross, get3, get6, get9, rotate, scale, sub, transpose
+from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, scale, sub, transpose
 
 DAMPING = 0.02  # l [m]: of the inverse where the leg is nearly straight
 FAR_M = 0.10  # a foot is called no farther than this at once

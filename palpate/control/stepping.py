@@ -5,7 +5,7 @@
 when   xi, foreseen is outside the support polygon by more than `slack` and goes farther out
 which  the foot after whose step xi(T) lies deepest in the polygon of both soles: each is tried
 where  xi(T), within reach of the other foot and never across it; planned anew in every tick until LAST_S before the end
-how    the sole bears less and less over FADE_S; then least jerk to the target, height h (64 u^3 (1 - u)^3), sole level
+how    the sole bears less and less over `fade`; then least jerk to the target, height h (64 u^3 (1 - u)^3), sole level
        j = 60 (x_T - x)/T^3 - 36 v/T^2 - 9 a/T               the jerk of the least-jerk way from (x, v, a) to rest in T
 ends   when the sole bears, or the time is over; the next step follows if xi still leaves
 
@@ -30,10 +30,9 @@ from palpate.spatial.vectors import get3, put3
 from palpate.world.state import load as load_world
 
 ZERO = (0.0, 0.0, 0.0)
-PUSH_LASTS_S = 0.03  # a hand that pushes now is taken to push so much longer
-FADE_S = 0.03  # in which the foot to be lifted is unloaded
 LAST_S = 0.06  # the target stays from so long before the end on
 LAND_N = 30.0  # a foot that bears this much in the second half of its way has landed
+SINK_M_S = 0.3  # a foot that is late goes down with this
 RISE_S = 0.02  # in which a landed foot takes weight
 APART_M = 0.12  # least distance of the feet sideways
 OUTWARD_M = 0.005
@@ -48,6 +47,8 @@ class Steps(Struct):
     wide_m: float  # sideways, of the middles of the soles
     near_m: float
     ahead_s: float  # how far the capture point is foreseen before a step is decided
+    push_lasts_s: float  # a hand that pushes now is taken to push so much longer
+    fade_s: float  # in which the foot to be lifted is unloaded
     slack_m: float  # how far beyond the polygon the foreseen capture point may be
     lower_m: float  # the centre of mass sinks so much for a step: legs reach farther
     overshoot: float  # the target is so much farther out than xi(T), as part of its way from the other foot
@@ -90,10 +91,10 @@ def nearest_on_sole(t, hx, hy, at, x, y):
 
 
 @kernel
-def foresee(a, b, x, y, px, py, seconds):
+def foresee(a, b, x, y, px, py, seconds, lasts):
     """xi after a while with the pressure at p, hands pushing a little longer."""
     grow = math.exp(a.w * seconds)
-    last = min(seconds, PUSH_LASTS_S)
+    last = min(seconds, lasts)
     mw = a.mass * a.w
     s = b.feeds * (1.0 - math.exp(-a.w * last)) / (a.w * mw) * grow
     return px + (x - px) * grow + s * a.push[0], py + (y - py) * grow + s * a.push[1]
@@ -105,7 +106,7 @@ def landing(a, b, t, side, seconds):
     hx, hy = heading(b)
     other = sole_middle(a, 1 - side)
     px, py = nearest_on_sole(t, hx, hy, other, a.capture[0], a.capture[1])
-    x, y = foresee(a, b, a.capture[0], a.capture[1], px, py, seconds)
+    x, y = foresee(a, b, a.capture[0], a.capture[1], px, py, seconds, t.push_lasts_s)
     dx, dy = (1.0 + t.overshoot) * (x - other[0]), (1.0 + t.overshoot) * (y - other[1])
     sign = 1.0 if side == 1 else -1.0
     fore, out = hx * dx + hy * dy, sign * (-hy * dx + hx * dy)
@@ -129,7 +130,7 @@ def landing(a, b, t, side, seconds):
 @kernel
 def choose(a, b, t):
     """The foot whose step leaves xi deepest inside; with little difference the one that bears less."""
-    T = FADE_S + t.swing_s
+    T = t.fade_s + t.swing_s
     _, _, right = landing(a, b, t, 0, T)
     _, _, left = landing(a, b, t, 1, T)
     lighter = 0 if a.foot_load[0] <= a.foot_load[1] else 1
@@ -141,7 +142,7 @@ def choose(a, b, t):
 @kernel
 def must_step(a, b, t):
     """How far xi, foreseen, is outside, if it goes farther out."""
-    x, y = foresee(a, b, a.capture[0], a.capture[1], b.cop[0], b.cop[1], t.ahead_s)
+    x, y = foresee(a, b, a.capture[0], a.capture[1], b.cop[0], b.cop[1], t.ahead_s, t.push_lasts_s)
     out = -margin(b.polygon, b.corners, x, y)
     return out if out > -b.margin + OUTWARD_M else -1.0
 
@@ -185,6 +186,8 @@ def swing(a, b, t, dt):
         x, y, u, v, ax, ay = t.target[0], t.target[1], 0.0, 0.0, 0.0, 0.0
     t.position, t.velocity, t.acceleration = (x, y, a.floor_m), (u, v, 0.0), (ax, ay, 0.0)
     z, w, az = lift(t, min(t.since_s / t.swing_s, 1.0))
+    if left_s < 0.0:  # not there yet: on, gently, until it bears
+        z, w = SINK_M_S * left_s, -SINK_M_S
     put3(b.place, t.side, (x, y, a.floor_m + z))
     put3(b.place_velocity, t.side, (u, v, w))
     put3(b.place_acceleration, t.side, (ax, ay, az))
@@ -214,8 +217,8 @@ def tick_steps(address):
             if t.still_s > 0.5:
                 t.in_row = 0
     if t.phase == FADE:
-        b.bears[t.side] = max(1.0 - t.since_s / FADE_S, 0.0)
-        if t.since_s >= FADE_S:
+        b.bears[t.side] = max(1.0 - t.since_s / t.fade_s, 0.0)
+        if t.since_s >= t.fade_s:
             t.phase, t.since_s = SWING, 0.0
             b.swings[t.side], b.bears[t.side] = 1.0, 0.0
             _, _, t.error = landing(a, b, t, t.side, t.swing_s)
@@ -231,15 +234,15 @@ def tick_steps(address):
         if t.since_s >= RISE_S:
             b.bears[t.side] = 1.0
             t.phase = STAND
-    b.steps = 1.0 if t.phase != STAND or t.in_row > 0 else 0.0
-    sunk = t.lower_m * b.steps
+    b.braced = 1.0 if t.on > 0.0 or t.phase != STAND else 0.0
+    sunk = t.lower_m if t.phase != STAND or t.in_row > 0 else 0.0
     b.lower_m += dt / 0.08 * (sunk - b.lower_m)
     return 0
 
 
 @routine
 def reset_steps(address):
-    a, b, t = load(address)
+    _, b, t = load(address)
     t.phase, t.side, t.since_s, t.count, t.in_row, t.still_s = STAND, 0, 0.0, 0, 0, 0.0
     t.target, t.velocity, t.acceleration, t.error = ZERO, ZERO, ZERO, 0.0
     b.lower_m = 0.0
@@ -265,8 +268,8 @@ class Stepping:
         leg = legs_length(model, balancing)
         apart = rest_width(actor)
         self.steps = t = Steps(
-            on=1.0, swing_s=0.22, height_m=0.04, reach_m=0.60 * leg, wide_m=apart + 0.60 * leg,
-            near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.1, slack_m=-0.01, lower_m=0.05 * leg, overshoot=0.0,
+            on=1.0, swing_s=0.18, height_m=0.04, reach_m=0.68 * leg, wide_m=apart + 0.76 * leg,
+            near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.15, push_lasts_s=0.06, fade_s=0.01, slack_m=-0.01, lower_m=0.05 * leg, overshoot=0.2,
             most=float(most), try_point=np.zeros((16, 2)), try_hull=np.zeros((16, 2)), half=size[:2] / 2 - 0.005,
         )  # fmt: skip
         self.block = Block(a, b, t)
