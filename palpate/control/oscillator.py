@@ -21,7 +21,7 @@ out of step: the amplitude grows with c.
 In contact the oscillator follows a hand that it moves itself, and above 2.5 Hz may feed on that: twice the person's
 amplitude, and no way back.  Then the person's hand brakes: the power of its force, P, is negative in the mean.  So
 
-    P += (f v - P) h / 0.25 s;      g' = (1 - g) / 0.5 s while P > 0, else -g / 0.1 s       f: on the hand, by the person
+    P += (f v - P) h / 0.25 s;      g' = (1 - g) / 0.5 s while P > 0, else -g / 0.1 s      f: on the hand, by the person
 
 o Shake
 """

@@ -46,9 +46,9 @@ def listen(force_N: ArrayLike, point_m: ArrayLike, normal: ArrayLike, rate_hz: f
     force, point, normals = _checked(force_N, point_m, normal, rate_hz)
     felt = new_felt(1.0 / rate_hz)
     block = Block(felt)
-    said = np.zeros((len(force), 3))
+    said = np.zeros((len(force), 2))
     go_on(block.address, force, point, normals, said)
-    return [Heard((i + 1) / rate_hz, PATTERNS[int(said[i, 2])], float(said[i, 1])) for i in np.flatnonzero(said[:, 2])]
+    return [Heard((i + 1) / rate_hz, PATTERNS[int(said[i, 0])], float(said[i, 1])) for i in np.flatnonzero(said[:, 0])]
 
 
 def _checked(

@@ -92,7 +92,7 @@ def bump(t: np.ndarray, begin_s: float, width_s: float, power: float) -> np.ndar
 def wander(t: np.ndarray, rng: np.random.Generator, size: float) -> np.ndarray:
     """Slow and uneven, at most `size`: three sines of 0.3 to 2 Hz."""
     waves = [np.sin(2 * np.pi * (rng.uniform(0.3, 2.0) * t + rng.uniform())) for _ in range(3)]
-    return size * sum(waves) / 3.0
+    return size * np.mean(waves, axis=0)
 
 
 def low_pass(x: np.ndarray, time_s: float) -> np.ndarray:

@@ -51,7 +51,7 @@ def plain_law(v, phase, printed=False):
 @pytest.mark.parametrize("hz", FREQUENCIES)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_it_locks_within_a_second_from_every_start(hz, seed):
-    """avatars.md 10.28: lock within 15 degrees in less than 1 s, mean error < 6, largest < 12 degrees; noise 10 % rms."""
+    """avatars.md 10.28: within 15 degrees in less than 1 s, mean error < 6, largest < 12 degrees; noise 10 % rms."""
     for begin in (0.0, 0.7, 1.9, 3.3, 4.6):  # of the hand
         for start in STARTS:  # of the oscillator
             v, phase = hand(hz, 4.0, begin, seed=seed)
@@ -76,7 +76,7 @@ def test_it_finds_the_frequency_and_keeps_up_when_the_hand_changes_it():
 @compiled
 def test_it_is_the_references_law_once_it_is_in_step():
     """Where nothing has to be caught, phase for phase."""
-    v, phase = hand(2.0, 3.0, noise=0.0)
+    v, _ = hand(2.0, 3.0, noise=0.0)
     start = 0.1
     ours = Followed(phase_rad=start).follow(v, H)[:, 0]
     theirs = plain_law(v, start)

@@ -3,8 +3,8 @@
     noise      of a sample and axis, from second differences d2: rms/sqrt 6 of those that are not far above the others
     bias       mean force of the quiet part, taken off
     on         above max(0.5 N, peak/4, 5.5 noise) until below max(0.35 N, peak/8, 3 noise); gaps < 40 ms are none
-    on         how long in all;  width = sum |f| h / peak of a stretch that is on, the largest: how long it would last at
-               full force, which tells a blow from a push better than its length
+    width      sum |f| h / peak of a stretch that is on, the largest: how long it would last at full force, which tells
+               a blow from a push better than its length
     along      sum f.n / sum |f|        one_way = |sum f| / sum |f|        unevenness = std |f| / mean |f|
     third      size of the third largest turn of the way to and fro along the principal axis of f - mean f, of the peak:
                a tap rises and falls (2), a double tap does so twice (4), a shake goes on; fifth likewise
@@ -153,37 +153,30 @@ def principal_axis(p, n, mean):
 
 
 @kernel
-def count_swings(p, first, end, least):
-    """How often the force turns, by more than `least` [N] each time, from row `first` to before `end`."""
-    low, high, pivot, way, count = p.swing[first], p.swing[first], 0.0, 0, 0
+def turns_so_often(p, first, end, least, wanted):
+    """Whether the force turns `wanted` times, by more than `least` [N] each time, from row `first` to before `end`."""
+    low, high, rises, count = p.swing[first], p.swing[first], False, 0
     for i in range(first, end):
         x = p.swing[i]
-        if way == 0:
-            low, high = min(low, x), max(high, x)
-            if x - low > least:
-                way, pivot, count = 1, x, 1
-            elif high - x > least:
-                way, pivot, count = -1, x, 1
-        elif way > 0:
-            pivot = max(pivot, x)
-            if pivot - x > least:
-                way, pivot, count = -1, x, count + 1
-        else:
-            pivot = min(pivot, x)
-            if x - pivot > least:
-                way, pivot, count = 1, x, count + 1
-    return count
+        low, high = min(low, x), max(high, x)  # since the last turn
+        if x - low > least and not (rises and count):
+            rises, count, high = True, count + 1, x
+        elif high - x > least and (rises or not count):
+            rises, count, low = False, count + 1, x
+        if count == wanted:
+            return True
+    return False
 
 
 @kernel
-def size_of_swings(p, first, end, wanted):
-    """The largest share of the peak, at most 1, by which the force turns so often; bisected."""
-    low, high = 0.0, 1.0
-    if count_swings(p, first, end, p.peak_N) >= wanted:
-        return 1.0
+def size_of_swings(p, first, end, wanted, most):
+    """The largest share of the peak, at most `most`, by which the force turns so often; bisected."""
+    if turns_so_often(p, first, end, most * p.peak_N, wanted):
+        return most
+    low, high = 0.0, most
     for _ in range(HALVINGS):
         middle = 0.5 * (low + high)
-        if count_swings(p, first, end, middle * p.peak_N) >= wanted:
+        if turns_so_often(p, first, end, middle * p.peak_N, wanted):
             low = middle
         else:
             high = middle
@@ -234,6 +227,6 @@ def look(p):
     for i in range(n):
         p.swing[i] = dot(axis, get3(p.window, i))
     first_swing, end_swing = max(first - 1, 0), min(last + 2, n)
-    p.third = size_of_swings(p, first_swing, end_swing, 3)
-    p.fifth = size_of_swings(p, first_swing, end_swing, 5)
+    p.third = size_of_swings(p, first_swing, end_swing, 3, 1.0)
+    p.fifth = size_of_swings(p, first_swing, end_swing, 5, p.third)
     p.reach_m = reach_of(p, n, first)

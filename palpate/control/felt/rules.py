@@ -9,10 +9,11 @@ distance by which an earlier rule did not hold: the distance to the nearest boun
 1 nothing is on                                                                     -> none
 2 the point travels: reach > 12 mm and > 4 mm for each N of the peak                -> stroke
 3 presses (along < -0.3), one way (> 0.7)
-      brief (width < 0.15 s), turns at most twice (third < 0.5)                     -> tap
-      brief (width < 0.2 s), turns three or four times (third > 0.5 > fifth)        -> double tap
-4 turns three times or more, above 1.2 N: a tremor is none                          -> shake
-5 on for 0.82 s, even (< 0.35)                                                      -> hold
+      brief (width < 0.15 s), turns at most twice (third < 0.3)                     -> tap
+      brief (width < 0.2 s), three or four times (third > 0.3, fifth < 0.5)         -> double tap
+4 turns five times, or three times and to and fro (one way < 0.7) or long and unevenly as in 5;
+      above 1.2 N: a tremor is none, nor is a body that gives way once              -> shake
+5 on for 0.82 s, unevenness < 0.25                                                  -> hold
 6 along < 0 -> push, else -> pull
 """
 
@@ -24,10 +25,11 @@ REACH_M, REACH_M_N, REACH_WIDTH = 0.012, 0.004, 0.006
 BRIEF_S, BRIEF_DOUBLE_S, BRIEF_WIDTH = 0.15, 0.2, 0.03
 PRESSES, PRESSES_WIDTH = -0.3, 0.3
 ONE_WAY, ONE_WAY_WIDTH = 0.7, 0.15
-TURN, TURN_NOISE, TURN_WIDTH = 0.5, 4.5, 0.15  # of the peak; and not below so many times the noise
+TURN, TURN_TAP, TURN_WIDTH = 0.5, 0.3, 0.15  # of the peak; of taps, where a second one may be weak
+TURN_NOISE = 4.5  # and not below so many times the noise
 SHAKE_N, SHAKE_WIDTH = 1.2, 0.4
 HOLD_S, HOLD_WIDTH = 0.82, 0.06
-EVEN, EVEN_WIDTH = 0.35, 0.12
+EVEN, EVEN_WIDTH = 0.25, 0.1
 THERE_WIDTH = 0.5  # of the level
 SIDE_WIDTH = 0.3
 
@@ -38,13 +40,14 @@ def decide(p):
     there = (p.peak_N - p.level_N) / (THERE_WIDTH * p.level_N) if p.on_s > 0.0 else -1.0
     if p.on_s == 0.0:
         return NONE, min((p.level_N - p.peak_N) / (THERE_WIDTH * p.level_N), 1e3)
-    turn = max(TURN, TURN_NOISE * p.noise_N / p.peak_N)
+    noise = TURN_NOISE * p.noise_N / p.peak_N
     travels = (p.reach_m - max(REACH_M, REACH_M_N * p.peak_N)) / REACH_WIDTH
     brief = (BRIEF_S - p.width_s) / BRIEF_WIDTH
     presses = (PRESSES - p.along) / PRESSES_WIDTH
     one_way = (p.one_way - ONE_WAY) / ONE_WAY_WIDTH
-    turns = (p.third - turn) / TURN_WIDTH
-    goes_on = (p.fifth - turn) / TURN_WIDTH
+    turns = (p.third - max(TURN, noise)) / TURN_WIDTH
+    twice = (p.third - max(TURN_TAP, noise)) / TURN_WIDTH
+    goes_on = (p.fifth - max(TURN, noise)) / TURN_WIDTH
     lasts = (p.on_s - HOLD_S) / HOLD_WIDTH
     even = (EVEN - p.unevenness) / EVEN_WIDTH
 
@@ -52,15 +55,15 @@ def decide(p):
     if travels > 0.0:
         return STROKE, min(margin, travels)
     margin = min(margin, -travels)
-    tap = min(brief, presses, one_way, -turns)
+    tap = min(brief, presses, one_way, -twice)
     if tap > 0.0:
         return TAP, min(margin, tap)
     margin = min(margin, -tap)
-    double = min((BRIEF_DOUBLE_S - p.width_s) / BRIEF_WIDTH, presses, one_way, turns, -goes_on)
+    double = min((BRIEF_DOUBLE_S - p.width_s) / BRIEF_WIDTH, presses, one_way, twice, -goes_on)
     if double > 0.0:
         return DOUBLE_TAP, min(margin, double)
     margin = min(margin, -double)
-    shakes = min(turns, (p.peak_N - SHAKE_N) / SHAKE_WIDTH)
+    shakes = min(max(goes_on, min(turns, max(-one_way, min(lasts, -even)))), (p.peak_N - SHAKE_N) / SHAKE_WIDTH)
     if shakes > 0.0:
         return SHAKE, min(margin, shakes)
     margin = min(margin, -shakes)

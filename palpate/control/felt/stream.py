@@ -5,7 +5,8 @@ Only it is in the window, and a little quiet before it.
 
     while it lasts     from 0.4 s on, a push, pull, hold, shake or stroke that two looks in a row agree on is said: what
                        follows a hand need not wait for its end
-    at release         (no force for 40 ms) whatever it is, but a tap: that waits 0.55 s for a second one.  A double tap is said at once
+    at release         (no force for 40 ms) whatever it is, but a tap: that waits 0.55 s for a second one, so that a
+                       double tap is never a tap first
     once a hold        only a shake or a stroke can follow in the same touch: its end is no push
 
 p Felt
@@ -26,6 +27,7 @@ BEFORE_S = 0.05  # of quiet before a touch that is in its window
 LEAST_SURE = 0.05  # at the boundary a look says one thing and the next another
 REST_SHARE, NOISE_SHARE = 0.02, 0.02  # of a sample, taken into what is felt when nothing touches: 0.25 s
 NOISE_JUMP = 4.0  # a difference so many times the noise is a touch, and raises the noise by no more
+NO_FORCE_N = 1e-9
 NOISE_FLOOR = 1e-4  # [N^2]
 
 
@@ -36,7 +38,7 @@ def clear_felt(p):
     p.pattern, p.said, p.said_here, p.said_count = NONE, NONE, NONE, 0
     p.n_ticks, p.n_rows, p.n_window, p.n_touch, p.n_quiet, p.n_look, p.touching = 0, 0, 0, 0, 0, 0, 0
     p.quiet_noise, p.quiet_force = 0.0, (0.0, 0.0, 0.0)
-    for c in range(COLUMNS):
+    for c in range(COLUMNS + 1):
         p.making[c] = 0.0
 
 
@@ -45,10 +47,12 @@ def feel(p, force, point, normal):
     """One tick of force [N] at a point [m] with an outward normal, body axes.  1: it is time to `recognise`."""
     p.time_s += p.dt
     if is_finite(dot(force, force)) and is_finite(dot(point, point)) and is_finite(dot(normal, normal)):
+        size = math.sqrt(dot(force, force))
         for c in range(3):
             p.making[c] += force[c]
-            p.making[3 + c] += point[c]
+            p.making[3 + c] += size * point[c]  # where nothing touches, a point means nothing
         p.making[6] += dot(force, normal)
+        p.making[7] += size
     p.n_ticks += 1
     return 0 if p.n_ticks < p.per_sample else feel_sample(p)
 
@@ -58,14 +62,16 @@ def feel_sample(p):
     """The mean of the newest ticks, into the ring; whether it is time to look at it."""
     size, h = p.ring.shape[0], p.per_sample * p.dt
     row, before = p.n_rows % size, (p.n_rows - 1) % size
-    step = 0.0
+    step, size_sum = 0.0, p.making[7]
     for c in range(COLUMNS):
         x = p.making[c] / p.per_sample
-        p.making[c] = 0.0
-        if c < 3 and p.n_rows > 0:
+        if 3 <= c < 6:
+            x = p.making[c] / size_sum if size_sum > NO_FORCE_N else p.ring[before, c]
+        elif c < 3 and p.n_rows > 0:
             step += (x - p.ring[before, c]) ** 2
         p.ring[row, c] = x
-    p.n_ticks = 0
+        p.making[c] = 0.0
+    p.making[7], p.n_ticks = 0.0, 0
     p.n_rows += 1
     p.n_window = min(p.n_window + 1, size)
     p.quiet_noise += NOISE_SHARE * (min(step / 6.0, NOISE_JUMP * p.quiet_noise + NOISE_FLOOR) - p.quiet_noise)
@@ -145,13 +151,12 @@ def look_at(address, force, point, normal):
 
 @entry("intp, float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]")
 def go_on(address, force, point, normal, said):
-    """A stream, tick by tick, from where it was; into `said` (n, 3): pattern that the window looks like, sureness, and
-    the pattern that was said in that tick, 0: none."""
+    """A stream, tick by tick, from where it was; into `said` (n, 2): the pattern that was said in that tick, 0: none,
+    and how surely."""
     (p,) = load_felt(address)
     for i in range(force.shape[0]):
         count = p.said_count
         if feel(p, (force[i, 0], force[i, 1], force[i, 2]), (point[i, 0], point[i, 1], point[i, 2]),
                 (normal[i, 0], normal[i, 1], normal[i, 2])):  # fmt: skip
             recognise(p, address)
-        said[i, 0], said[i, 1] = p.pattern, p.sureness
-        said[i, 2] = p.said if p.said_count > count else NONE
+        said[i, 0], said[i, 1] = p.said if p.said_count > count else NONE, p.said_sureness

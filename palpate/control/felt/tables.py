@@ -55,7 +55,7 @@ class Felt(Struct):
     n_look: int  # samples since the window was last looked at
     quiet_noise: float  # square of the noise of a sample, as it comes [N^2]
     quiet_force: Vector  # force when nothing touches [N]
-    making: Floats1  # (COLUMNS,) sums
+    making: Floats1  # (COLUMNS + 1,) sums: of force, |f| point, force along the normal, |f|
     ring: Floats2  # (n, COLUMNS)
     window: Floats2  # (n, COLUMNS) scratch: in order, without bias
     size: Floats1  # (n,) scratch: |f|
@@ -74,6 +74,6 @@ def new_felt(dt_s: float) -> Felt:
         raise ValueError(f"touch patterns need 50 Hz or more, the ticks are {dt_s} s apart")
     zeros = np.zeros
     return Felt(
-        dt=dt_s, per_sample=per_sample, making=zeros(COLUMNS), ring=zeros((n, COLUMNS)), window=zeros((n, COLUMNS)),
+        dt=dt_s, per_sample=per_sample, making=zeros(COLUMNS + 1), ring=zeros((n, COLUMNS)), window=zeros((n, COLUMNS)),
         size=zeros(n), swing=zeros(n), on=zeros(n),
     )  # fmt: skip
