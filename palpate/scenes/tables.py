@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from palpate.control.avatar import Actor
+from palpate.control.balance import Balancing
 from palpate.control.grasp_tables import HELD, LIFTED
 from palpate.control.grasping import Grasping
 from palpate.model.description import Body, Joint, MultiBody
@@ -75,10 +76,12 @@ def into_posture(world: World, kind: str, prefix: str = "") -> None:
             world.q[model.q_index[prefix + joint]] = 0.0
 
 
-def taking(world: World, *, wish: int = HELD, **how: object) -> tuple[Actor, Grasping]:
-    """The avatar of a table_world, with its hands."""
+def taking(world: World, *, wish: int = HELD, balanced: bool = False, **how: object) -> tuple[Actor, Grasping]:
+    """The avatar of a table_world, with its hands, on its springs or in balance; how: of Grasping."""
     actor = Actor(world)
-    grasping = Grasping(actor, wish=wish, **how)  # type: ignore[arg-type]
+    if balanced:  # the waist upright: a chest that is kept so would fight the waist's yaw
+        actor.add(Balancing(actor, upright="waist").part)
+    grasping = Grasping(actor, wish=wish, balanced=balanced, **how)  # type: ignore[arg-type]
     actor.add(grasping.part)
     return actor, grasping
 
