@@ -124,6 +124,7 @@ SHOWN = {
     "squeeze_N": Field("grasp_squeeze_N", "f", (), "wanted of each palm [N]"),
     "squeeze_now_N": Field("grasp_now_N", "f", (), "fed forward to each palm [N]", unit="N", group="grasp"),
     "go_m": Field("lead_m", "f", (), "where it leads what it carries, along y [m]"),
+    "felt": Field("grasp_felt", "f", (3,), "of what is held on the palms, beyond its weight [N]"),
     "slip_m": Field("grasp_slip_m", "f", (), "of the palms against what they hold, since they took it", unit="m"),
 }
 FELT = {

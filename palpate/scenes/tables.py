@@ -69,7 +69,7 @@ def into_posture(world: World, kind: str, prefix: str = "") -> None:
     model = world.model
     posture = "half_sitting" if kind == "hrp2" else "ready"
     for joint, value in model.description.postures[posture].items():
-        if joint.startswith(prefix):
+        if joint.startswith(prefix) and (prefix or "/" not in joint):
             world.q[model.q_index[joint]] = value
     if kind == "hrp2":
         for joint in ("RHAND_JOINT0", "LHAND_JOINT0"):
@@ -86,62 +86,69 @@ def taking(world: World, *, wish: int = HELD, balanced: bool = False, **how: obj
     return actor, grasping
 
 
-PLANK_SIZE_M, PLANK_KG, PLANK_Z_M = (1.20, 0.30, 0.08), 3.0, 0.825
+PLANK_SIZE_M, PLANK_KG = (1.20, 0.30, 0.08), 3.0
 PLANK_AT_M = 0.45  # of the palms from its middle, along it
 STAND_X_M, STAND_SIZE_M = 0.15, (0.10, 0.40, 0.03)
 APART_M = PLANK_AT_M + BOX_X_M - NEARER_M  # of each avatar from the middle
+PLANK_SQUEEZE_N, PLANK_DAMPING_NS_M = 40.0, 60.0
 
 
-def carry_world(plank_kg: float = PLANK_KG, friction: float = FRICTION_HAND_BOX, rate_hz: float = 1000.0) -> World:
-    """Two HRP-2 face each other, a plank on two stands between them."""
+def carry_world(
+    kind: str = "human", plank_kg: float = PLANK_KG, friction: float = FRICTION_HAND_BOX, rate_hz: float = 1000.0
+) -> World:
+    """Two avatars face each other, a plank on two stands between them."""
+    make = hrp2 if kind == "hrp2" else human
     back = Rotation.about((0, 0, 1), math.pi)
-    first, second = hrp2(at=(-APART_M, 0, 0)), hrp2(at=(APART_M, 0, 0), R=back)
-    top = PLANK_Z_M - 0.5 * PLANK_SIZE_M[2]
+    first, second = make(at=(-APART_M, 0, 0)), make(at=(APART_M, 0, 0), R=back)
+    middle = TOP_M[kind] + 0.5 * BOX_SIZE_M[2]
     wood = Material("carton", friction=friction)
-    plank = box(PLANK_SIZE_M, mass=plank_kg, at=(0, 0, PLANK_Z_M), material=wood, name="plank", color=colour(5))
-    stands = [table_of(top, (x, 0.0), STAND_SIZE_M) for x in (-STAND_X_M, STAND_X_M)]
+    plank = box(PLANK_SIZE_M, mass=plank_kg, at=(0, 0, middle), material=wood, name="plank", color=colour(5))
+    stands = [table_of(middle - 0.5 * PLANK_SIZE_M[2], (x, 0.0), STAND_SIZE_M) for x in (-STAND_X_M, STAND_X_M)]
     ground = floor(surface(FRICTION_FOOT_FLOOR, name="floor"))
     world = World([first, second, ground, *stands, plank], dt=1.0 / rate_hz, pairs=pairs_of(friction))
-    for prefix in ("", "hrp2.2/"):
-        for joint in ("RHAND_JOINT0", "LHAND_JOINT0"):
-            world.q[world.model.q_index[prefix + joint]] = 0.0
+    for prefix in ("", f"{kind}.2/"):
+        into_posture(world, kind, prefix)
     world.hold(STIFFNESS, DAMPING)
     return world
 
 
 def carrying(
-    world: World, *, leader: int = 0, wish: int = LIFTED, damping_Ns_m: float = 60.0, squeeze_N: float = 40.0
-) -> tuple[list[Actor], list[Grasping]]:
-    """Both avatars of a carry_world, at the ends of the plank; all but the leader listen to what it does."""
-    actors = [Actor(world, prefix, number=k) for k, prefix in enumerate(("", "hrp2.2/"))]
+    world: World, *, leader: int = 0, wish: int = LIFTED, balanced: bool = False,
+    damping_Ns_m: float = PLANK_DAMPING_NS_M, squeeze_N: float = PLANK_SQUEEZE_N,
+) -> tuple[list[Actor], list[Grasping]]:  # fmt: skip
+    """Both avatars of a carry_world, at the ends of the plank; the one that does not lead listens to its palms."""
+    second = next(name for name in world.parts if name.endswith(".2"))
+    actors = [Actor(world, prefix, number=k) for k, prefix in enumerate(("", f"{second}/"))]
     hands = []
     for k, actor in enumerate(actors):
+        if balanced:
+            actor.add(Balancing(actor, upright="waist").part)
         at = (PLANK_AT_M * (1.0 if k else -1.0), 0.0, 0.0)
         hands.append(Grasping(
             actor, "plank", at=at, share=0.5, listens=k != leader, wish=wish, squeeze_N=squeeze_N,
-            damping_Ns_m=damping_Ns_m,
+            damping_Ns_m=damping_Ns_m, balanced=balanced,
         ))  # fmt: skip
         actor.add(hands[-1].part)
     return actors, hands
 
 
 def carry_two(rate_hz: float = 1000.0) -> Scene:
-    """Two HRP-2 carry a plank: lead it, or tell one of them to."""
+    """Two persons carry a plank: lead it, or tell one of them to."""
     world = carry_world(rate_hz=rate_hz)
-    actors, _ = carrying(world)
+    actors, _ = carrying(world, balanced=True)
     parts = tuple(part for actor in actors for part in actor.parts)
-    return Scene("carry-two", "two robots carry a plank", world, controllers=parts)
+    return Scene("carry-two", "two persons carry a plank", world, controllers=parts)
 
 
 def table_hrp2(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
     """HRP-2 takes a box of 2 kg by its sides; drag it, and it comes along.  It needs 40 N (reference 4.3)."""
     world = table_world("hrp2", sole=sole, rate_hz=rate_hz)
-    actor, _ = taking(world, squeeze_N=40.0)
+    actor, _ = taking(world, squeeze_N=40.0, balanced=True)
     return Scene("table-hrp2", "HRP-2, a table and a box", world, controllers=tuple(actor.parts))
 
 
 def table_human(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
     """A person takes a box of 2 kg by its sides; drag it, and it comes along."""
     world = table_world("human", sole=sole, rate_hz=rate_hz)
-    actor, _ = taking(world)
+    actor, _ = taking(world, balanced=True)
     return Scene("table-human", "a person, a table and a box", world, controllers=tuple(actor.parts))
