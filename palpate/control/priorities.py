@@ -24,7 +24,7 @@ import math
 
 from palpate.jit import kernel
 
-EPS = 0.05  # [m/rad, rad/rad] singular values below this are damped: avatars.md 9
+EPS = 0.05  # [m/rad, rad/rad] singular values below this are damped: reference on avatars 9
 SINGULAR_SPEED = 1.0  # [rad/s] that a singular direction moves joints by at most, unless a table says another
 TOL = 1e-4  # a lower task changes a higher one by at most this share of the joints' speed
 RANK = 1e-9  # [m/rad] below which a row says nothing new

@@ -31,7 +31,7 @@ from palpate.spatial.placement import Transform, Vector3, vector3
 __all__ = ["CenterOfMass", "Feet", "Gaze", "Point", "Pose", "Posture", "Task", "Tasks"]
 
 STANDING_GAIN = 100.0  # [1/s] of what should not move at all: takes out what a finite step leaves, 0.5 dt v^2 a second
-SPEED_LIMIT = 4.0  # [rad/s, m/s] of a joint, where the model has no limit of its own: avatars.md 8
+SPEED_LIMIT = 4.0  # [rad/s, m/s] of a joint, where the model has no limit of its own: reference on avatars 8
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
