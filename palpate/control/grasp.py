@@ -227,7 +227,7 @@ def admit(o, g):
     """What it yields along: level while something bears it, all ways and about z when it is carried."""
     level = 1.0 if g.state in (HOLD, LIFT, CARRY) else 0.0
     carried = 1.0 if g.state == CARRY else 0.0
-    o.admits, o.admits_turn = (level, level, carried), (0.0, 0.0, carried)
+    o.admits, o.admits_turn = (level, level, carried), (0.0, 0.0, carried * g.turns)
 
 
 @kernel

@@ -36,6 +36,7 @@ class Grasp(Struct):
     answers: int  # 1: slip is answered by more squeeze
     watches: int  # 1: what is lost or pulled too hard is let go
     bears: int  # 1: the weight of arms and trunk is fed forward here, 0: balance does
+    turns: int  # 1: a torque about z turns it; not if another holds it, too
     listens: int  # 1: what the object does to the palms leads too, level, not only known hands
     friction: float  # that is counted on
     pull_limit_N: float  # of a hand at the object: it is let go beyond

@@ -68,7 +68,7 @@ class Grasping:
         nq, nv = model.nq, model.nv
         self.arrays = Grasp(
             wish=wish, wish_start=wish, squeeze_N=least if squeeze_N is None else squeeze_N, lift_m=lift_m, form=form,
-            loops=1, answers=1, watches=1, bears=not balanced, listens=listens,
+            loops=1, answers=1, watches=1, bears=not balanced, listens=listens, turns=share == 1.0,
             at=at, go_way=(0.0, 1.0, 0.0), friction=friction, pull_limit_N=pull_limit_N,
             body=model.body(body), half=half, weight_N=weight, leg_s=1.0, sign=1.0,
             touched=np.zeros(2, dtype=np.int64), taken_at=np.zeros((2, 3)), from_p=np.zeros((2, 3)),

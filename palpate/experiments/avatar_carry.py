@@ -159,7 +159,7 @@ def run(report: Report) -> None:
         if kg != 3.0:
             rows[f"{kg:g} kg"] = carried(report, f"{kg:g} kg", kg)
     for damping in DAMPINGS_NS_M:
-        if damping != 60.0:
+        if damping != 30.0:
             name = f"3 kg, B {damping:g} N s/m"
             rows[name] = carried(report, name, damping_Ns_m=damping)
     with team(balanced=True) as t:

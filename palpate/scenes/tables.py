@@ -90,7 +90,7 @@ PLANK_SIZE_M, PLANK_KG = (1.20, 0.30, 0.08), 3.0
 PLANK_AT_M = 0.45  # of the palms from its middle, along it
 STAND_X_M, STAND_SIZE_M = 0.15, (0.10, 0.40, 0.03)
 APART_M = PLANK_AT_M + BOX_X_M - NEARER_M  # of each avatar from the middle
-PLANK_SQUEEZE_N, PLANK_DAMPING_NS_M = 40.0, 60.0
+PLANK_SQUEEZE_N, PLANK_DAMPING_NS_M = 40.0, 30.0
 
 
 def carry_world(
