@@ -15,7 +15,7 @@ from palpate.model.shapes import Shape
 
 ORANGE = "#e8811a"
 PLAIN = (0.7, 0.72, 0.75, 1.0)
-CELL_M = 0.08
+CELL_M, LYING_M = 0.03, 0.03  # size of a cell; faces that lie are drawn as if so much farther: things stand on them
 LIGHT = np.array([0.35, -0.45, 0.82])
 
 
@@ -83,18 +83,18 @@ def draw_world(axes: Axes, model: Model, pose: np.ndarray, view: np.ndarray | No
             S, p = np.asarray(shape.placement.R.matrix()), np.array(shape.placement.p)
             for points, normal in faces(shape):
                 world = (points @ S.T + p) @ R.T + at[:3]
-                shade = 0.85
+                shade, lying = 0.85, 0.0
                 if normal is not None:
                     n = R @ S @ normal
                     if n @ view[2] <= 0.0:
                         continue
+                    lying = LYING_M if n[2] > 0.9 else 0.0
                     shade = 0.62 + 0.38 * max(float(n @ LIGHT), 0.0)
                 seen = world @ view.T
-                pieces.append((seen[:, 2].mean(), convex_hull(seen[:, :2]), shade, shape.color or PLAIN))
+                pieces.append((seen[:, 2].mean() - lying, convex_hull(seen[:, :2]), shade, shape.color or PLAIN))
     for depth, outline, shade, colour in sorted(pieces, key=lambda piece: piece[0]):
-        axes.add_patch(
-            Polygon(outline, facecolor=shade * np.array(colour[:3]), edgecolor=0.93 * fill, lw=0.3, zorder=depth)
-        )
+        fill = shade * np.array(colour[:3])
+        axes.add_patch(Polygon(outline, facecolor=fill, edgecolor=0.97 * fill, lw=0.3, zorder=depth))
     axes.set(aspect="equal")
     axes.autoscale_view()
     axes.set_axis_off()
