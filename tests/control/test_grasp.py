@@ -11,7 +11,7 @@ from palpate.control.grasp_forces import MOST_N
 from palpate.control.grasp_tables import APPROACH, CARRY, CLOSE, HOLD, IDLE, JOINT_FORM, OPEN, PRESS, RIGID
 from palpate.control.grasping import Grasping
 from palpate.experiments.avatar_stories import Story, story, there_and_back
-from palpate.frame import PULL
+from palpate.frame import PULL, PUSH
 from palpate.scenes.tables import TOP_M, table_hrp2, table_human, table_world, taking
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -355,6 +355,28 @@ def test_nothing_springs_back_when_the_hand_lets_go(kind):
         assert s.grasping.arrays.state == CARRY
         y = s.run.history("q")[-300:, s.box_q][:, 1]
         assert np.ptp(y) < 2e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", AVATARS)
+def test_pushed_over_it_lets_go_falls_like_a_body_and_can_be_reset(kind):
+    with story(kind, balanced=True) as s:
+        s.take()
+        s.lift()
+        chest = s.actor.avatar.chest
+        message = s.pack(body=chest, hold=PUSH, force=(-250.0, 60.0, 0.0))
+        s.run.ticks(500, np.tile(message, (500, 1)))
+        s.leave(2500)
+        assert not stands(s)
+        assert s.grasping.why in ("fallen", "lost", "pulled")
+        assert s.grasping.arrays.squeeze_now_N == 0.0
+        assert np.isfinite(s.now("q")).all()
+        assert np.abs(s.now("v")).max() < 20.0
+        s.run.simulation.restart()
+        s.run.ticks(500)
+        assert stands(s)
+        s.take()
+        assert s.now("avatar_palm_load") == pytest.approx([20.0, 20.0], rel=0.1)
 
 
 def test_a_force_that_is_no_number_leads_nothing():
