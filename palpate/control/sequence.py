@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.control.optimise import Curve, Infeasible, Run, optimise, slowed
-from palpate.control.palms import Avatar, Unreachable
+from palpate.control.palms import Avatar
 from palpate.control.performance import Limits, Measuring, Performance, Phase, performed
 from palpate.control.timing import minimum_jerk
 from palpate.model.model import Floats1, Floats2
@@ -157,7 +157,7 @@ class Sequence:
             label = f"task {number} ({type(task).__name__.lower()})"
             try:
                 state.add(task, number)
-            except (Unreachable, SequenceError) as wrong:
+            except ValueError as wrong:  # unreachable, out of order, or no numbers
                 raise SequenceError(f"{label}: {wrong}") from None
         return tuple(state.phases)
 
@@ -193,11 +193,13 @@ class Sequence:
         """
         if not (np.isfinite(dt) and dt > 0.0):
             raise SequenceError(f"dt must be positive, got {dt} s")
+        runs = [(phases, self._run(phases)) for phases in self.runs]
+        for _, run in runs:
+            slowed(run.given, run.measure)  # what cannot be done is said before anything is searched for
         given, best, factors, steps, evaluations = [], [], [], 0, 0
-        for phases in self.runs:
-            run, names = self._run(phases), ", ".join(phase.name for phase in phases)
-            if not phases[0].moves:
-                slowed(run.given, run.measure)  # a pause is what it is, but it has to keep limits
+        for phases, run in runs:
+            names = ", ".join(phase.name for phase in phases)
+            if not phases[0].moves:  # a pause is what it is
                 given.append((phases, run.given))
                 best.append((phases, run.given))
                 continue
