@@ -143,7 +143,7 @@ class Curve:
         ticks = max(1, int(np.ceil(self.seconds / dt - 1e-9)))
         slower = self.scaled(ticks * dt / self.seconds)
         knots = np.concatenate([[0.0], np.cumsum(slower.h)])
-        t = np.arange(ticks + 1) * dt
+        t: Floats1 = np.arange(ticks + 1, dtype=np.float64) * np.float64(dt)
         piece = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(self.h) - 1)
         u = np.clip((t - knots[piece]) / slower.h[piece], 0.0, 1.0)
         return Motion(t, *slower.at(piece, u), piece)
@@ -225,7 +225,7 @@ def quadratic_program(H: Floats2, c: Floats1, G: Floats2, b: Floats1) -> Floats1
 
         def solve(target: Floats1) -> tuple[Floats1, Floats1, Floats1]:
             """The step to s z = target."""
-            dx = np.linalg.solve(K, -dual - G.T @ ((target - s * z + z * primal) / s))  # noqa: B023
+            dx: Floats1 = np.linalg.solve(K, -dual - G.T @ ((target - s * z + z * primal) / s)).astype(np.float64)  # noqa: B023
             ds = -primal - G @ dx  # noqa: B023
             return dx, ds, (target - s * z - z * ds) / s  # noqa: B023
 

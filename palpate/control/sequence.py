@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -203,7 +203,7 @@ class Sequence:
                 given.append((phases, run.given))
                 best.append((phases, run.given))
                 continue
-            told = None if progress is None else lambda step, T, J, names=names: progress(names, step, T)  # type: ignore[misc]
+            told = None if progress is None else partial(_tell, progress, names)
             found = optimise(run, rougher=rougher, weight=weight, progress=told)
             given.append((phases, found.given))
             best.append((phases, found.best))
@@ -245,6 +245,10 @@ class Sequence:
         room = np.concatenate(rooms) if rooms else np.zeros(0)
         given = Curve(h, table, np.array(stops))
         return Run(given, knots, room, Measuring(avatar, self.q, self.limits, phases, np.array(owner)))
+
+
+def _tell(progress: Callable[[str, int, float], None], names: str, step: int, seconds: float, jerk: float) -> None:
+    progress(names, step, seconds)
 
 
 class _Compiling:

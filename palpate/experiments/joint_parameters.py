@@ -228,13 +228,14 @@ def run(report: Report) -> None:
     starts = falls(np.random.default_rng(6), ARMS)
     exact_hands = [drop(whole_arm(None), coordinates(arm, None), ARM_FINE_S, ARM_SECONDS)[0] for arm in starts]
     fastest = 0.0
-    for epsilon in (None, *EPSILONS):
-        model, arms[epsilon] = whole_arm(epsilon), []
+    sizes: tuple[float | None, ...] = (None, *EPSILONS)
+    for size in sizes:
+        model, arms[size] = whole_arm(size), []
         for arm, exact in zip(starts, exact_hands, strict=True):
-            hand, off, fast = drop(model, coordinates(arm, epsilon), ARM_DT_S, ARM_SECONDS)
+            hand, off, fast = drop(model, coordinates(arm, size), ARM_DT_S, ARM_SECONDS)
             error = float(np.linalg.norm(hand - exact))
-            arms[epsilon].append((error if np.isfinite(error) else math.inf, off))
-            fastest = max(fastest, fast if np.isfinite(fast) and epsilon is not None else 0.0)
+            arms[size].append((error if np.isfinite(error) else math.inf, off))
+            fastest = max(fastest, fast if np.isfinite(fast) and size is not None else 0.0)
     wrong = {epsilon: float(np.median([o for o, _ in rows])) for epsilon, rows in arms.items()}
     report.say(f"a whole arm at 1 ms, hand off: spherical joints {wrong[None]:.1e} m; three hinges "
                + ", ".join(f"{e:.0e}: {wrong[e]:.1e} m" for e in EPSILONS))  # fmt: skip

@@ -240,12 +240,14 @@ def limb(
 
 
 def upper_arm(epsilon: float | None) -> pp.Model:
-    return pp.compile(pp.MultiBody("limb", *limb("limb", "world", (0.0, 0.0, 0.0), MASS_KG, COM_M, AT_COM, epsilon)))
+    bodies, joints = limb("limb", "world", (0.0, 0.0, 0.0), MASS_KG, COM_M, AT_COM, epsilon)
+    return pp.compile(pp.MultiBody("limb", tuple(bodies), tuple(joints)))
 
 
 def whole_arm(epsilon: float | None) -> pp.Model:
     """The human's: shoulder, elbow and wrist, all spherical (reference 6.6)."""
-    bodies, joints = [], []
+    bodies: list[pp.Body] = []
+    joints: list[pp.Joint] = []
     for row in (
         ("upper", "world", (0.0, 0.0, 0.0), MASS_KG, COM_M, AT_COM),
         ("forearm", "upper", (0.0, 0.0, -0.2832), 1.215, 0.1236, (0.0068, 0.0062, 0.0013)),
@@ -254,7 +256,7 @@ def whole_arm(epsilon: float | None) -> pp.Model:
         some, others = limb(*row, epsilon)
         bodies += some
         joints += others
-    return pp.compile(pp.MultiBody("arm", bodies, joints))
+    return pp.compile(pp.MultiBody("arm", tuple(bodies), tuple(joints)))
 
 
 def drop(model: pp.Model, q: Floats, h: float, seconds: float) -> tuple[Floats, float, float]:

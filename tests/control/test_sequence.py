@@ -65,7 +65,7 @@ def done(request):
 
 
 def sole_corners(q: np.ndarray) -> np.ndarray:
-    """By the outline of the reference 6.6: x -0.10..0.13, y -0.075..0.055, mirrored on the left, 0.105 under the ankle."""
+    """By the outline of the reference 6.6: x -0.10..0.13, y -0.075..0.055, mirrored on the left, 0.105 below."""
     X = pp.forward_kinematics(MODEL, q)
     return np.array(
         [
