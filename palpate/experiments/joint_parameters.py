@@ -9,7 +9,7 @@ rotation and angular velocity alone.
     Euler angles     rates go as 1/cos of the middle angle: an arm raised to the front passes there
     rotation vector  rates are singular at a whole turn, which a new start at more than half a turn avoids
     three hinges     the same singularity, in the mass matrix; bodies between with inertia keep it regular, and then it
-                     is another arm: too much of it is wrong, too little is stiff
+                     is another arm; the less of it, the nearer to the right one, and the stiffer where joints are damped
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from palpate.experiments.spherical_limb import (
 
 STEPS_S = (2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3, 8e-3)
 FINE_S = 2e-4  # of the accurate solution
-PAST_LOCK_DEG = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # how near the arm passes to gimbal lock
+PAST_LOCK_DEG = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # roll of the arm, which then passes gimbal lock at 0.6 of that
 EPSILONS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)  # inertia of the bodies between over the limb's
 ARMS = 6  # falls of the human's arm
 ARM_SECONDS, ARM_DT_S, ARM_FINE_S = 0.8, 1e-3, 2e-4
@@ -178,7 +178,7 @@ def run(report: Report) -> None:
         exact = fall("quaternion", R, w, FINE_S)[0]
         locks.append((nearest_to_lock(R, w), {kind: step_for(kind, R, w, exact, GOOD_RAD) for kind in KINDS}))
     report.claim(
-        "step that Euler angles need at 0.1 deg over that of a quaternion",
+        "step that Euler angles need at 0.06 deg from lock over that of a quaternion (16 ms, the longest tried)",
         locks[-1][1]["Euler angles"] / locks[-1][1]["quaternion"],
         high=0.1,
     )
