@@ -2,14 +2,14 @@
 
 Reference on articulated bodies 6.1a, 6.1c.  The same limb (the human's upper arm on a fixed shoulder) falls, described
 by a quaternion, by Euler angles (z, y, x), by a rotation vector, and by three hinges with two light bodies between
-them.  Beside all of them runs an accurate solution: fourth-order Runge and Kutta in small steps, in this file, on
+them.  Beside all of them runs an accurate solution: fourth-order Runge and Kutta in small steps (spherical_limb.py), on
 rotation and angular velocity alone.
 
     quaternion       4 numbers, no singularity; by Euler's rule its length grows by sqrt(1 + (h w/2)^2) a step
     Euler angles     rates go as 1/cos of the middle angle: an arm raised to the front passes there
     rotation vector  rates are singular at a whole turn, which a new start at more than half a turn avoids
     three hinges     the same singularity, in the mass matrix; bodies between with inertia keep it regular, and then it
-                     is another arm; the less of it, the nearer to the right one, and the stiffer where joints are damped
+                     is another arm; with less of it nearer to the right one, and stiffer where joints are damped
 """
 
 from __future__ import annotations
