@@ -70,7 +70,7 @@ class Model:
 
 def sequence(rng: np.random.Generator, ticks: int):
     """Events now and then, guards that come and go: (events, guards) of each tick."""
-    rare = {"limit", "fallen", "tipping"}
+    rare = {"limit", "fallen", "tipping", "lost"}
     guards: set[str] = set()
     for _ in range(ticks):
         if rng.random() < 0.02:
@@ -84,6 +84,9 @@ def visited(seed: int) -> set[str]:
     rng, b, model = np.random.default_rng(seed), machine(), Model()
     block, names, been = Block(b), [each.name for each in ALL], set()
     for events, guards in sequence(rng, 8000):
+        if rng.random() < 0.02:  # what leads on from here
+            row = model.rows[rng.choice([k for k, (state, _) in enumerate(model.rows) if state == model.state])][1]
+            events, guards = {row.event} - {""}, set(row.guards)
         b.events = b.events | sum(1 << EVENTS.index(e) for e in events)
         b.guards = sum(1 << GUARDS.index(g) for g in guards)
         step_machine(block.address)

@@ -84,6 +84,8 @@ def stiffen(m, s, i, g, c, side):
     damped = LIMP_KV + (1.0 - LIMP_KV) * min(times, 1.0)
     if i.damping[side] >= 0.0:
         damped = i.damping[side]
+    if g.limp[side] > 0.0 and g.calm_s[side] > 0.0:
+        damped = 1.0  # nobody pulls any more: what is limp and thrown is braked
     for n in range(c.axes.shape[0]):
         s.kp[c.axes[n]], s.kv[c.axes[n]] = ARM_KP * times, ARM_KV * damped
 
