@@ -36,6 +36,18 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.avatar_patterns:run",
         "AMELIF: push, pull, tap, double tap, shake, hold and stroke told apart by force alone",
     ),
+    "avatar-table-hrp2": (
+        "palpate.experiments.avatar_table:run_hrp2",
+        "AMELIF: HRP-2 takes a box from a table, and a hand moves it together with the robot",
+    ),
+    "avatar-table-human": (
+        "palpate.experiments.avatar_table:run_human",
+        "AMELIF: a person takes a box from a table, and a hand moves it together with them",
+    ),
+    "avatar-sequence": (
+        "palpate.experiments.avatar_sequence:run",
+        "AMELIF: HRP-2 takes, carries and places a box; the motion as given and optimised",
+    ),
     "ball-push": (
         "palpate.experiments.ball_push:run",
         "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",
@@ -47,6 +59,10 @@ EXPERIMENTS: Registry = {
     "friction-cones": (
         "palpate.experiments.friction_cones:run",
         "friction on a polygon against the exact cone: direction, drag, time",
+    ),
+    "joint-parameters": (
+        "palpate.experiments.joint_parameters:run",
+        "AMELIF: a spherical joint by quaternion, Euler angles, rotation vector, and three light hinges",
     ),
     "learn-by-touch": (
         "palpate.experiments.learn_by_touch:run",

@@ -147,8 +147,8 @@ def merge_hello(own: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """What two tell of one simulation: lists one after the other, dicts together, of anything else the second's."""
     merged = dict(own)
     for key, value in more.items():
-        before = own.get(key)
-        if isinstance(before, list) and isinstance(value, (list, tuple)):
+        before = own.get(key, [])
+        if isinstance(before, (list, tuple)) and isinstance(value, (list, tuple)):
             merged[key] = [*before, *(each for each in value if each not in before)]
         elif isinstance(before, dict) and isinstance(value, dict):
             merged[key] = before | value

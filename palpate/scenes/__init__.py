@@ -19,6 +19,8 @@ SCENES: Registry = {
     "incline": ("palpate.scenes.blocks:incline", "a box on a slope, held by friction until you push"),
     "inspection": ("palpate.scenes.past:inspection", "lead a PUMA's tool behind a pillar; the score is kept"),
     "stack": ("palpate.scenes.blocks:stack", "five boxes on each other"),
+    "table-hrp2": ("palpate.scenes.tables:table_hrp2", "HRP-2 takes a box from a table; drag it, and it comes along"),
+    "table-human": ("palpate.scenes.tables:table_human", "a person takes a box from a table; drag it with them"),
     "tippe-top": ("palpate.scenes.spinning:tippe_top", "a ball with its weight off the middle spins and turns over"),
     "training": ("palpate.scenes.past:training", "bring a puck round a bar to a target, again and again"),
     "top": ("palpate.scenes.spinning:spinning_top", "a top on a pivot circles slowly"),

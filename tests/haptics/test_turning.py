@@ -1,7 +1,7 @@
 """A box turned by the wrist of a device with six sensed freedoms: one that drives its wrist and one that does not.
 
-In simulated time.  A driven wrist makes the hand feel what turns the box; of the other only encoders know: the box turns
-all the same, and the hand feels its weight and no torque.
+In simulated time.  A driven wrist makes the hand feel what turns the box; of the other only encoders know: the box
+turns all the same, and the hand feels its weight and no torque.
 """
 
 import math

@@ -39,7 +39,6 @@ def test_what_is_told_of_an_actor_is_drawn_on_request_and_said(session: pp.Sessi
 
     # off at first; on when asked for, and still on the next time
     assert tab.text(".drawn-value") == ""
-    tab.page.keyboard.press("c")
     for name in ("support", "capture point", "soles", "grasp"):
         tab.page.click(f'[data-drawing="{name}"]')
     wait(lambda: "90 mm" in tab.page.locator(".drawn-value").all_inner_texts(), "the margin beside the point")

@@ -11,7 +11,7 @@ from palpate import jit
 from palpate.frame import BASE, Field, Layout
 from palpate.runtime.drawings import FIELDS
 from palpate.runtime.hello import complete, hello_of, merge_hello, replayed
-from palpate.runtime.world.avatars import describe_avatars
+from palpate.runtime.world.avatars import describe_avatars, merge_avatars
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 TANK = Layout((
@@ -96,6 +96,16 @@ def test_what_two_tell_is_one_after_the_other_and_nothing_is_said_twice():
 # ---- avatars
 
 
+def test_what_several_controllers_tell_of_one_avatar_is_one_and_of_two_is_two():
+    balance = {"name": "a", "prefix": "avatar_", "balance_states": ["stands"], "settings": ["balance"]}
+    acts = {"name": "a", "prefix": "avatar_", "states": ("stand",), "settings": ("stiffness",)}
+    other = {"name": "b", "prefix": "avatar2_", "states": ("take",)}
+    one, two = merge_avatars([balance, other, acts])
+    assert one == {"name": "a", "prefix": "avatar_", "balance_states": ["stands"], "states": ["stand"],
+                   "settings": ["balance", "stiffness"]}  # fmt: skip
+    assert two == other | {"states": ["take"]}
+
+
 def test_of_an_avatar_whatever_its_frames_have_is_told():
     """From nothing at all up to everything: half an avatar is drawn by half."""
     avatar = {"name": "a", "prefix": "avatar_", "states": STATES, "patterns": PATTERNS, "commands": COMMANDS}
@@ -134,7 +144,9 @@ def test_a_controllers_hello_joins_its_worlds_and_two_avatars_keep_apart():
     assert [s["event"] for s in hello["settings"]][:3] == ["gravity", "friction", "stiffness"]
     assert hello["settings"][4]["switch"] is True
     assert [d["name"] for d in hello["drawings"]].count("capture point") == 2
-    assert {"hrp2: margin", "hrp22: margin", "force"} <= {plot["name"] for plot in hello["plots"]}
+    plots = {plot["name"]: [series.get("label") for series in plot["series"]] for plot in hello["plots"]}
+    assert plots["margin"] == ["hrp2 margin", "hrp22 margin"]
+    assert "force" in plots
     kinds = [hello["events"][name]["kind"] for name in ("behave", "behave2")]
     assert kinds == [run.simulation.kind_of("behave"), run.simulation.kind_of("behave2")]
 
@@ -166,3 +178,26 @@ def test_a_python_controller_tells_of_itself_too():
 
     scene = pp.Scene("told", "Told", pp.World(pp.models.puma560()), controllers=(Told(),))
     assert "age" in {plot["name"] for plot in hello_of(WorldSimulation(scene))["plots"]}
+
+
+@compiled
+def test_a_recording_of_an_avatar_is_drawn_as_it_was(tmp_path):
+    """Fields, drawings and words are in the file; nothing in it can be told anything."""
+    from waiting import until
+
+    from palpate.record.reader import Recording
+    from palpate.runtime.record.player import shown_hello
+
+    path, world = tmp_path / "run.mcap", pp.World(pp.models.box((0.1, 0.1, 0.1), name="b"))
+    with pp.touch(world, page=False, record=path, controllers=[ToyAvatar(standing(), head="b")]) as session:
+        until(lambda: session.simulation.frames.head > 200)
+        live = hello_of(session.simulation)
+    with Recording(path) as recording:
+        frames = [recording.layout.unpack(words) for words in recording]
+        told = shown_hello(recording)
+    assert frames[-1]["avatar_behaviour"] == 2
+    assert np.array_equal(frames[-1]["avatar_sole_points"], standing()["sole_points"])
+    assert told["drawings"] == live["drawings"]
+    assert told["plots"] == live["plots"]
+    assert told["actors"] == [live["actors"][0] | {"event": "", "commands": [], "settings": []}]
+    assert told["settings"] == []

@@ -17,14 +17,12 @@ from waiting import until
 import palpate as pp
 from palpate import jit
 from palpate.frame import COUNTERS, Field
-from palpate.jit import entry
 from palpate.link import LinkError
 from palpate.link.impair import Impairments
 from palpate.link.keys import PUBLIC_KEY
 from palpate.link.sockets import bind, connect
-from palpate.link.wire import HEAD, HELLO, LARGEST_REST, PAYLOAD, SEQUENCE, STATE_AT, VERSION, WELCOME, Wire
+from palpate.link.wire import HEAD, HELLO, LARGEST_REST, PAYLOAD, VERSION, WELCOME, Wire
 from palpate.runtime.hello import hello_of
-from palpate.runtime.link.mirror_kernels import load_mirror, take_part
 from palpate.runtime.link.reflected import words_of
 from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
 from palpate.runtime.link.simulated import SimulatedLink
@@ -104,59 +102,6 @@ def test_parts_that_come_twice_late_or_in_another_order_never_make_a_state_that_
     ticks = is_of_one_tick(link)
     assert (np.diff(ticks) >= 0).all()
     assert ticks[-1] > 0.9 * link.ticks - 10
-
-
-@entry("intp")
-def take_one(address):
-    return take_part(load_mirror(address)[5])
-
-
-@pytest.fixture(scope="module")
-def idle() -> SimulatedLink:
-    return SimulatedLink(crowd(), crowd())
-
-
-def begin_anew(link: SimulatedLink):
-    """Its mirror, which has heard nothing yet."""
-    x = link.hand.mirror
-    x.seen = x.first = x.got = x.dropped = 0
-    return x
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_state_is_complete_when_its_last_part_is_there_unless_a_newer_one_has_begun(seed, idle):
-    """Against a model that keeps whole states by their first sequence."""
-    rng = np.random.default_rng(seed)
-    x, address = begin_anew(idle), idle.hand.block.address
-    n, parts = len(x.rest) // x.parts, x.parts
-    states = {1 + k * parts: rng.integers(-(2**62), 2**62, len(x.rest)) for k in range(30)}
-    copies = rng.choice([0, 1, 2], p=[0.04, 0.86, 0.1], size=(len(states), parts))
-    packets = [(f, p) for k, f in enumerate(states) for p in range(parts) for _ in range(copies[k, p])]
-    order = np.argsort([f + p + [0.0, 0.7, 3.0][seed % 3] * rng.normal() for f, p in packets])
-    begun, got, seen, completed = 0, set[int](), 0, 0
-    for first, part in (packets[k] for k in order):
-        x.words[SEQUENCE], x.words[STATE_AT.first], x.words[STATE_AT.part] = first + part, first, part
-        x.words[STATE_AT.rest : STATE_AT.rest + n] = states[first][part * n : (part + 1) * n]
-        if first > seen and first >= begun:
-            got = got | {part} if first == begun else {part}
-            begun = first
-            whole = got == set(range(parts))
-        else:
-            whole = False
-        assert bool(take_one(address)) == whole
-        if whole:
-            assert np.array_equal(x.rest, states[first])
-            x.seen = seen = first + parts - 1
-            completed += 1
-    assert completed > 0
-
-
-@pytest.mark.parametrize(("first", "part", "sequence"), [(5, -1, 4), (5, 99, 104), (5, 1, 5), (0, 0, 0), (5, 2**62, 7)])
-def test_a_part_that_cannot_be_is_dropped_though_it_is_sealed(first, part, sequence, idle):
-    x = begin_anew(idle)
-    x.words[SEQUENCE], x.words[STATE_AT.first], x.words[STATE_AT.part] = sequence, first, part
-    assert not take_one(idle.hand.block.address)
-    assert (x.dropped, x.got, x.first) == (1, 0, 0)
 
 
 # ---- what controllers publish and take

@@ -9,6 +9,7 @@ import { KeyboardHand } from "./keyboard";
 import { Actors } from "./panels/actors";
 import { CompilingCard } from "./panels/compiling";
 import { Controls } from "./panels/controls";
+import { DrawingSwitches } from "./panels/drawing_switches";
 import { Edit } from "./panels/edit";
 import { Experiments } from "./panels/experiments";
 import { Folding } from "./panels/folding";
@@ -79,6 +80,7 @@ function start(app: HTMLElement): void {
   const freePlace = (radius: number, where: "ground" | "air"): Vector3 | null => (view?.find.freePlace(radius, where)?.toArray() as Vector3 | undefined) ?? null;
   const edit = new Edit(store, connection, keys, freePlace, (plan, motion) => view?.showPaths(plan, motion));
   const actors = new Actors(store, connection);
+  const drawings = new DrawingSwitches(store);
   const side = el("div", { class: "side" }, actors.root, edit.root, controls.root);
   const dialogs = [scenes, experiments, help].map(({ root }) => root.element);
   notices.root.prepend(new CompilingCard(store, [side, plots.root, transport.root]).root);
@@ -91,6 +93,8 @@ function start(app: HTMLElement): void {
   });
   store.on("hello", () => {
     folding.offer("actors", actors.useful);
+    if (actors.useful) actors.root.append(drawings.root); // beside what they are about
+    else controls.add(drawings.root);
     folding.offer("edit", edit.useful);
   });
   keys.listen();

@@ -35,6 +35,7 @@ from palpate.jit.routines import routine
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
 from palpate.link.estimate import Estimate, estimate, forget_states, note_state
 from palpate.link.impair import Queue, next_due_ns, put, take
+from palpate.link.parts import spread, take_part
 from palpate.link.sockets import receive, send, wait_readable
 from palpate.link.wire import (
     HAND_WORDS,
@@ -140,35 +141,6 @@ def begin_again(s, x, e, c):
     x.nonce += 1  # one answer counts
     forget_states(e)
     forget_exchanges(c)
-
-
-@kernel
-def take_part(x):
-    """The STATE in x.words, a part of a state that is newer than the newest; whether that is complete now.
-
-    Of two that come in at once the newer wins: what the older still lacks would be too late.
-    """
-    first, part, n = x.words[STATE_AT.first], x.words[STATE_AT.part], x.rest.shape[0] // x.parts
-    if not 0 <= part < x.parts or first <= x.seen or x.words[SEQUENCE] != first + part:
-        x.dropped += 1
-        return False
-    if first < x.first:
-        return False
-    if first > x.first:
-        x.first, x.got = first, 0
-    for i in range(n):
-        x.rest[part * n + i] = x.words[STATE_AT.rest + i]
-    x.got |= 1 << part
-    return x.got == (1 << x.parts) - 1
-
-
-@kernel
-def spread(m, x):
-    """Coordinates and velocities of a complete state."""
-    for i in range(m.nq):
-        x.q[i] = x.rest_f[i]
-    for i in range(m.nv):
-        x.v[i] = x.rest_f[m.nq + i]
 
 
 @kernel

@@ -9,6 +9,7 @@
               head       body that the label is over; without it, over the centre of mass
               palms      bodies of `grasp_force`, right and left, and "palm_axes", the way each presses, body axes
               settings   events of those settings that belong to it, "balance_states" names of `balance_state`
+              Of one avatar several controllers may tell, each its part: what has the same prefix is one
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from palpate.runtime.drawings import FIELDS
-from palpate.runtime.hello import fields_read
+from palpate.runtime.hello import merge_hello
 from palpate.servo.simulation import Event
 
 CAPTURE, SUPPORT, SOLES, GRASP = 4, 3, 7, 2  # colours
@@ -29,15 +30,19 @@ def describe_avatars(
     avatars: Sequence[dict[str, Any]], fields: Collection[str], takes: Sequence[Event]
 ) -> dict[str, Any]:
     """Drawings, plots and actors, as far as frames have the fields and the simulation takes the events."""
-    told: dict[str, Any] = {"drawings": [], "plots": [], "actors": []}
+    told: dict[str, Any] = {"drawings": [], "plots": _plots(avatars, {*fields}), "actors": []}
     for k, avatar in enumerate(avatars):
-        one = len(avatars) == 1
         told["drawings"] += [d for d in _drawings(avatar) if _has(d, fields)]
-        told["plots"] += [
-            p for p in _plots(avatar, "" if one else f"{avatar['name']}: ") if fields_read(p) <= {*fields}
-        ]
         told["actors"].append(_actor(avatar, avatar.get("event", f"behave{k + 1}" if k else "behave"), fields, takes))
     return told
+
+
+def merge_avatars(avatars: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One for each prefix, in the order in which they came."""
+    merged: dict[str, dict[str, Any]] = {}
+    for avatar in avatars:
+        merged[avatar["prefix"]] = merge_hello(merged.get(avatar["prefix"], {}), avatar)
+    return list(merged.values())
 
 
 def _has(drawing: dict[str, Any], fields: Collection[str]) -> bool:
@@ -85,24 +90,32 @@ def _drawings(avatar: dict[str, Any]) -> list[dict[str, Any]]:
     return drawings
 
 
-def _plots(avatar: dict[str, Any], of: str) -> list[dict[str, Any]]:
-    at = avatar["prefix"]
-    ways = [("com", "centre of mass"), ("capture_point", "capture point"), ("cop", "pressure")]
-    return [
-        {"name": f"{of}margin", "title": f"{of}Capture margin", "unit": "m", "least": 0.05, "zero": True,
-         "series": [{"field": f"{at}capture_margin_m", "index": 0}]},
-        {"name": f"{of}balance", "title": f"{of}Balance", "unit": "m", "least": 0.02,
-         "series": [{"field": f"{at}{field}", "index": i, "label": f"{words} {axis}"}
-                    for i, axis in enumerate("xy") for field, words in ways]},
-        {"name": f"{of}pattern", "title": f"{of}Sureness of the pattern", "unit": "", "least": 1.0, "zero": True,
-         "series": [{"field": f"{at}pattern_sureness", "index": 0}]},
-        {"name": f"{of}grasp", "title": f"{of}Grasp", "unit": "N", "least": 10.0, "zero": True,
-         "series": [{"field": f"{at}grasp_force", "index": 0, "label": "right palm"},
-                    {"field": f"{at}grasp_force", "index": 1, "label": "left palm"},
-                    {"field": f"{at}squeeze_N", "index": 0, "label": "wanted"}]},
-        {"name": f"{of}load", "title": f"{of}Force at the hands", "unit": "N", "least": 10.0, "zero": True,
-         "series": [{"field": f"{at}hand_wrench_N", "index": 0}]},
-    ]  # fmt: skip
+# name, title, unit, least, whether zero is in it, and its lines: field, index, label
+PLOTS: list[tuple[str, str, str, float, bool, list[tuple[str, int, str]]]] = [
+    ("margin", "Capture margin", "m", 0.05, True, [("capture_margin_m", 0, "margin")]),
+    ("balance", "Balance", "m", 0.02, False,
+     [(field, i, f"{words} {axis}") for i, axis in enumerate("xy")
+      for field, words in (("com", "centre of mass"), ("capture_point", "capture point"), ("cop", "pressure"))]),
+    ("pattern", "Sureness of the pattern", "", 1.0, True, [("pattern_sureness", 0, "pattern")]),
+    ("grasp", "Grasp", "N", 10.0, True,
+     [("grasp_force", 0, "right palm"), ("grasp_force", 1, "left palm"), ("squeeze_N", 0, "wanted")]),
+    ("load", "Force at the hands", "N", 10.0, True, [("hand_wrench_N", 0, "hands")]),
+]  # fmt: skip
+
+
+def _plots(avatars: Sequence[dict[str, Any]], fields: set[str]) -> list[dict[str, Any]]:
+    """One for each quantity; the lines of several avatars have their names."""
+    plots: list[dict[str, Any]] = []
+    for name, title, unit, least, zero, lines in PLOTS:
+        series = [{"field": avatar["prefix"] + field, "index": index,
+                   "label": label if len(avatars) == 1 else f"{avatar['name']} {label}"}
+                  for avatar in avatars for field, index, label in lines]  # fmt: skip
+        plot: dict[str, Any] = {"name": name, "title": title, "unit": unit, "least": least, "zero": zero,
+                "series": [each for each in series if each["field"] in fields]}  # fmt: skip
+        if len(plot["series"]) == 1:
+            del plot["series"][0]["label"]  # alone it needs none
+        plots += [plot] if plot["series"] else []
+    return plots
 
 
 def _actor(avatar: dict[str, Any], event: str, fields: Collection[str], takes: Sequence[Event]) -> dict[str, Any]:

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from palpate.control.part import ControlPart
+from palpate.control.tasks import Tasks
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1
 from palpate.runtime.world.in_tick import InTick
+from palpate.runtime.world.tasks import TaskControl
 from palpate.servo.beside import Beside, Exchange, ask, forget, take_answer
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
@@ -148,6 +150,8 @@ def as_controller(given: Any) -> Controller:
     """What a Scene lists, compiled or written in Python, as an WorldSimulation takes it."""
     if isinstance(given, ControlPart):
         return InTick(given)
+    if isinstance(given, Tasks):
+        return TaskControl(given)
     if isinstance(given, Controller):
         return given
     if isinstance(given, PythonController):

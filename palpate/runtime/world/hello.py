@@ -15,7 +15,7 @@ from palpate.dynamics.facade import forward_kinematics
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
 from palpate.runtime.hello import merge_hello
-from palpate.runtime.world.avatars import describe_avatars
+from palpate.runtime.world.avatars import describe_avatars, merge_avatars
 from palpate.runtime.world.meshes import mesh_key, meshes_of
 from palpate.runtime.world.shown import SETTINGS, describe_page
 from palpate.scenes.scene import Scene
@@ -112,7 +112,8 @@ def describe_world(engine: WorldSimulation) -> dict[str, Any]:
     for controller in engine.controllers:
         if hasattr(controller, "hello"):
             told = merge_hello(told, controller.hello())
-    return merge_hello(told, describe_avatars(told.get("avatars", []), set(engine.layout.offset), engine.takes))
+    told |= {"avatars": merge_avatars(told.get("avatars", []))}
+    return merge_hello(told, describe_avatars(told["avatars"], set(engine.layout.offset), engine.takes))
 
 
 def _moving(scene: Scene) -> list[Any]:

@@ -10,7 +10,6 @@ import { USUAL_TOUCH, type Store, type Touch } from "../state";
 import { plain } from "../words";
 import { Choice, Switch } from "./choice";
 import type { Keys } from "./keys";
-import { DrawingSwitches } from "./drawing_switches";
 import { SettingView } from "./setting";
 import { Slider, type Scale } from "./slider";
 import { THEMES, THEME_WORDS, type Theme } from "./theme";
@@ -47,6 +46,7 @@ export class Controls {
   );
   private readonly settings = el("section", { class: "live-only" });
   private sliders: SettingView[] = [];
+  private readonly seeing = el("section");
   private known = ""; // scene and settings that are shown
 
   constructor(
@@ -70,9 +70,8 @@ export class Controls {
     }, (name) => `Colours: ${THEME_WORDS[name]} (D)`);
     colours.show(theme.choice);
     const touching = el("section", { class: "live-only" }, this.stiffness.root, this.damping.root);
-    const seeing = el("section", {}, row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
-    const drawings = new DrawingSwitches(store);
-    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, this.settings, seeing, drawings.root, ...more);
+    this.seeing.append(row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
+    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, this.settings, this.seeing, ...more);
 
     keys.bind("View", "k", "contacts on or off", () => contacts.turn(!contacts.on));
     keys.bind("View", "l", "lights off: work by force alone; or on", () => dark.turn(!dark.on));
@@ -95,6 +94,11 @@ export class Controls {
       if (!frame) return;
       for (const each of this.sliders) each.tell(frame);
     });
+  }
+
+  /** Another part, after how things are seen. */
+  add(part: HTMLElement): void {
+    this.seeing.after(part);
   }
 
   private touch(change: Partial<Touch>): void {

@@ -15,8 +15,8 @@ import { forceColor } from "./spring";
 const LONGEST = 0.8; // arrow of a force at its limit, in radii of the scene
 const BALL_SIZE = 0.008; // radius of a bare hand, in distances of the camera; so are
 const TIP_SIZE = 0.0055; // that of a bar's tip,
-const BAR = 0.0018; // the radius of the bar
-const BAR_LENGTH = 0.18; // and its length
+const BAR = 0.0018; // and the radius of the bar
+const BAR_LENGTH = 0.3; // its length, in radii of the scene: a thing among others
 const HANDLE = new THREE.Vector3(-0.78, 0, 0.62).normalize(); // of a device, as a pen lies in a hand: to the person, and up
 const LEAST = 0.01; // share of the limit below which no arrow is drawn
 const ON_TOP = { depthTest: false, depthWrite: false, transparent: true, toneMapped: false };
@@ -62,7 +62,7 @@ export class Marker {
     this.proxy.position.copy(at);
     this.proxy.scale.setScalar((handle ? TIP_SIZE : BALL_SIZE) * size);
     this.bar.visible = handle !== null;
-    if (handle) this.lay(at, handle, size);
+    if (handle) this.lay(at, handle, size, scale);
     this.hand.position.copy(hand);
     this.hand.scale.setScalar(0.005 * size);
     this.link.geometry.setPositions([...at.toArray(), ...hand.toArray()]);
@@ -78,10 +78,10 @@ export class Marker {
     this.shaft.geometry.setPositions([...from.toArray(), ...tip.addScaledVector(way.normalize(), -head).toArray()]);
   }
 
-  private lay(tip: THREE.Vector3, way: THREE.Vector3, size: number): void {
+  private lay(tip: THREE.Vector3, way: THREE.Vector3, size: number, scale: number): void {
     this.bar.position.copy(tip);
     this.bar.quaternion.setFromUnitVectors(UP, way);
-    this.bar.scale.set(BAR * size, BAR_LENGTH * size, BAR * size);
+    this.bar.scale.set(BAR * size, BAR_LENGTH * scale, BAR * size);
     this.bar.material.color.set(cssColor("--text"));
   }
 

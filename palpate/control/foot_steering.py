@@ -1,0 +1,202 @@
+"""A leg that is steered: its foot is brought to a place, and held there, by the springs of the leg's joints.
+
+    e  = (log(R_d R^T), x_d - x) of the sole's middle
+    dq = J^T (J J^T + l^2)^-1 e + (1 - J^# J)(q_rest - q)          targets q_hold = q (+) dq
+    v_hold = J^# (x'_d - (x' of the waist alone)),   a_ref = J^# x''_d
+J  (6, n) of the leg's own axes: what the waist does is not the leg's to undo, only to make up for.
+
+Used for a foot that swings, and, by the part `steered`, for a sole that bears too little to stay where it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from palpate.control.avatar import Avatar
+from palpate.dynamics.cholesky import cholesky_solve
+from palpate.dynamics.coordinates import put_quaternion, quaternion_at
+from palpate.dynamics.jacobian import body_frame, point_motion
+from palpate.jit import Struct, block_loader, kernel, shared
+from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model
+from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_exp, quaternion_log, quaternion_product
+from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, scale, sub, transpose
+
+DAMPING = 0.02  # l [m]: of the inverse where the leg is nearly straight
+FAR_M = 0.10  # a foot is called no farther than this at once
+FARTHEST_RAD = 0.4  # nor a joint
+WAYS = 3  # right-hand sides: position, velocity, acceleration
+
+
+class Legs(Struct):
+    """n axes of a leg at most."""
+
+    kp: float  # of a steered leg [N m/rad]
+    kv: float
+    middle: Floats2  # (2, 3) of the soles, in the axes of the feet
+    count: Ints1  # (2,) links of each leg, and
+    link: Ints1  # (2 * n,) those, from the hip down
+    J: Floats2  # (6, n)
+    JJ: Floats2  # (6, 6)
+    e: Floats1  # (6,)
+    x: Floats1  # (n,)
+    rest: Floats1  # (n,)
+    dq: Floats1  # (n,)
+    vq: Floats1  # (n,)
+
+
+def legs_of(model: Model, a: Avatar, kp: float = 1000.0, kv: float = 60.0) -> Legs:
+    m, zeros, links = model.arrays, np.zeros, []
+    for side in range(2):
+        leg, i = [], int(m.body_link[a.foot[side]])
+        while i != a.first:
+            leg.append(i)
+            i = int(m.parent[i])
+        links.append(leg[::-1])
+    n = max(int(sum(m.axis_count[i] for i in leg)) for leg in links)
+    longest = max(map(len, links))
+    table = zeros(2 * longest, dtype=np.int64)
+    for side in range(2):
+        table[side * longest : side * longest + len(links[side])] = links[side]
+    middle = np.array([a.sole_at[:4].mean(axis=0), a.sole_at[4:].mean(axis=0)])
+    return Legs(
+        kp=kp, kv=kv, middle=middle, count=np.array([len(leg) for leg in links], dtype=np.int64), link=table,
+        J=zeros((6, n)), JJ=zeros((6, 6)), e=zeros(6), x=zeros(n), rest=zeros(n), dq=zeros(n), vq=zeros(n),
+    )  # fmt: skip
+
+
+@kernel
+def leg_jacobian(m, w, legs, side, p):
+    """J of the point p [from the reference point] of a foot, over the axes of its leg; how many."""
+    n, first = 0, side * (legs.link.shape[0] // 2)
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            sw, sv = get6(w.S, k)
+            u = add(sv, cross(sw, p))
+            for r in range(3):
+                legs.J[r, n], legs.J[3 + r, n] = sw[r], u[r]
+            n += 1
+    return n
+
+
+@kernel
+def damped_inverse(legs, n):
+    """x = J^T (J J^T + l^2)^-1 e."""
+    for r in range(6):
+        for c in range(r + 1):
+            total = DAMPING * DAMPING if r == c else 0.0
+            for k in range(n):
+                total += legs.J[r, k] * legs.J[c, k]
+            legs.JJ[r, c] = total
+    cholesky_solve(legs.JJ, legs.e)
+    for k in range(n):
+        legs.x[k] = 0.0
+        for r in range(6):
+            legs.x[k] += legs.J[r, k] * legs.e[r]
+
+
+@kernel
+def to_rest(m, s, b, legs, side):
+    """rest = q_rest (-) q of the leg's axes."""
+    n, first = 0, side * (legs.link.shape[0] // 2)
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                legs.rest[n] = b.q_rest[m.axis_q[k]] - s.q[m.axis_q[k]]
+                n += 1
+        else:
+            at = m.q_begin[i]
+            away = quaternion_log(quaternion_product(conjugate(quaternion_at(s.q, at)), quaternion_at(b.q_rest, at)))
+            for r in range(3):
+                legs.rest[n] = away[r]
+                n += 1
+
+
+@kernel
+def put_targets(m, s, b, legs, side, part, kp, kv):
+    """q_hold, v_hold and gains of the leg."""
+    n, first = 0, side * (legs.link.shape[0] // 2)
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        k = m.axis_begin[i]
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                at = m.axis_q[k]
+                s.q_hold[at] = min(max(s.q[at] + legs.dq[n], s.lower[k]), s.upper[k])
+                n += 1
+        else:
+            turned = quaternion_exp(legs.dq[n], legs.dq[n + 1], legs.dq[n + 2])
+            put_quaternion(s.q_hold, m.q_begin[i], quaternion_product(quaternion_at(s.q, m.q_begin[i]), turned))
+            n += 3
+    n = 0
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            s.v_hold[m.axis_v[k]] = part * legs.vq[n]
+            s.kp[k] += part * (kp - s.kp[k])
+            s.kv[k] += part * (kv - s.kv[k])
+            n += 1
+
+
+@kernel
+def steer_leg(m, w, s, a, b, legs, side):
+    """Targets of a leg: at rest, or of a foot that is brought to its place."""
+    part = b.steered[side]
+    to_rest(m, s, b, legs, side)
+    n = legs.rest.shape[0]
+    if part == 0.0:
+        for k in range(n):
+            legs.dq[k], legs.vq[k] = legs.rest[k], 0.0
+        put_targets(m, s, b, legs, side, 0.0, legs.kp, legs.kv)
+        return
+    body = a.foot[side]
+    _, p, point, velocity, spin = point_motion(m, w, body, get3(legs.middle, side))
+    R, _ = body_frame(m, w, body)
+    n = leg_jacobian(m, w, legs, side, p)
+    # what rest asks, less what would move the foot
+    for r in range(6):
+        legs.e[r] = 0.0
+        for k in range(n):
+            legs.e[r] += legs.J[r, k] * legs.rest[k]
+    damped_inverse(legs, n)
+    for k in range(n):
+        legs.dq[k] = part * (legs.rest[k] - legs.x[k]) + (1.0 - part) * legs.rest[k]
+    # where the foot shall be
+    turned = quaternion_log(matrix_quaternion(compose(get9(b.turn, side), transpose(R))))
+    away = sub(get3(b.place, side), point)
+    far = math.sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2])
+    away = scale(min(1.0, FAR_M / far) if far > 0.0 else 0.0, away)
+    for r in range(3):
+        legs.e[r], legs.e[3 + r] = turned[r], away[r]
+    damped_inverse(legs, n)
+    for k in range(n):
+        legs.dq[k] = min(max(legs.dq[k] + part * legs.x[k], -FARTHEST_RAD), FARTHEST_RAD)
+    # how fast: the foot's own motion is what the waist's leaves
+    at = get3(b.place_velocity, side)
+    for r in range(3):
+        legs.e[r], legs.e[3 + r] = -spin[r], at[r] - velocity[r]
+    first = side * (legs.link.shape[0] // 2)
+    k_leg = 0
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            for r in range(6):
+                legs.e[r] += legs.J[r, k_leg] * s.v[m.axis_v[k]]
+            k_leg += 1
+    damped_inverse(legs, n)
+    for k in range(n):
+        legs.vq[k] = legs.x[k]
+    acceleration = get3(b.place_acceleration, side)
+    for r in range(3):
+        legs.e[r], legs.e[3 + r] = 0.0, acceleration[r]
+    damped_inverse(legs, n)
+    k_leg = 0
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            b.a_ref[m.axis_v[k]] = part * legs.x[k_leg]
+            k_leg += 1
+    put_targets(m, s, b, legs, side, part, legs.kp, legs.kv)
