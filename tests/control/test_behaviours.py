@@ -111,7 +111,7 @@ def test_two_taps_make_it_look_at_the_touch_and_then_at_the_person(scenes):
         look = avatar["look"]
         assert look[begin + 900, 0] < -0.3  # its right side
         assert look[begin + 900, 1] > 0.3  # below the head
-        assert look[begin + 1900, 0] > 0.8  # the person is on its left
+        assert look[begin + 1900, 0] > 0.6  # the person is on its left
 
 
 @kinds
@@ -262,7 +262,7 @@ def test_a_hand_pulled_beyond_what_it_bears_gives_way_within_a_tenth_of_a_second
     """avatars.md 8, 10.33."""
     with Acted(scenes[kind]) as avatar:
         avatar.wait(0.5)
-        avatar.push(PALM[kind], (0.0, -80.0, 0.0), 0.25, tuple(avatar.avatar.palm_at[0]))
+        avatar.push(PALM[kind], (0.0, -80.0, 0.0), 0.15, tuple(avatar.avatar.palm_at[0]))
         limp = np.flatnonzero(avatar["hand_yields"][:, 0])
         assert limp[0] - 500 <= 1000 * SOON_S
         gains = avatar.acting.gesturing.gestures.limp

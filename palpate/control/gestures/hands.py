@@ -51,6 +51,7 @@ from palpate.spatial.vectors import (
 
 PULL_1_S = 12.0  # K: a hand that is off comes back at this rate
 REST_1_S = 4.0  # and one that rests: within about 0.75 s, if the way is short
+HOME = 0.7  # of the speed limit on the way home: the body may sway meanwhile
 EASE_S = 0.08  # in which a return starts and ends
 POSTURE_1_S, ELBOW_1_S = 0.6, 6.0  # of the null space
 ARM_KP, ARM_KV = 200.0, 30.0  # [N m/rad, N m s/rad]; kp / kv small, so that what is let go does not snap back
@@ -152,7 +153,7 @@ def rate_to_rest(a, i, g, c, side, dt):
         breath = i.alive * BREATH_RAD * math.sin(2.0 * math.pi * BREATH_HZ * dt * g.ticks)
         c.dq0[0] += breath
     speed = REST_1_S * length(end_motion(c, c.dq0))
-    times = REST_1_S * min(1.0, 0.9 * HAND_M_S / speed if speed > 0.0 else 1.0)
+    times = REST_1_S * min(1.0, HOME * HAND_M_S / speed if speed > 0.0 else 1.0)
     for n in range(c.axes.shape[0]):
         c.rate[n] += dt / EASE_S * (times * c.dq0[n] - c.rate[n])
 
@@ -192,7 +193,7 @@ def move_hand(m, w, s, a, i, g, c, side, dt):
         g.refused += 1
     if reach == TO_TARGET:
         rate_to_target(m, w, a, i, g, c, side, get3(w.origin, m.root[c.base]), dt)
-    elif reach == STILL:
+    elif reach == STILL or g.limp[side] > 0.0:  # what gave way stays where it was left, and goes home later
         for n in range(c.axes.shape[0]):
             c.rate[n] *= 1.0 - dt / EASE_S
     else:
