@@ -24,11 +24,13 @@ def answering(
     """
     world = standing_world(avatar, rate_hz=rate_hz)
     actor = Actor(world)
+    balance = None
     if balanced:
         balancing = Balancing(actor)
+        balance = balancing.balance
         actor.add(Stepping(balancing).part)
         actor.add(balancing.part)
-    return world, behave(actor, more, felt=feel_touch(actor), bears=not balanced, at_start=at_start)
+    return world, behave(actor, more, felt=feel_touch(actor), balance=balance, at_start=at_start)
 
 
 def hand_shake(avatar: str = "human", rate_hz: float = 1000.0) -> Scene:

@@ -308,7 +308,7 @@ def test_pushed_over_it_braces_falls_like_a_body_is_safe_and_can_be_reset(scenes
         avatar.wait(0.5)
         x, y = direction
         avatar.push(CHEST[kind], (300.0 * x, 300.0 * y, 0.0), 0.4, (0.0, 0.0, 0.15))
-        avatar.wait(2.5)
+        avatar.wait(4.0)
         states = avatar.states()
         assert states[-1] == "safe"
         assert "brace" in states

@@ -76,7 +76,7 @@ def sequence(rng: np.random.Generator, ticks: int):
     for _ in range(ticks):
         if rng.random() < 0.02:
             guards = {g for g in GUARDS if rng.random() < (0.02 if g in rare else 0.2)}
-        events = {str(e) for e in rng.choice(EVENTS, rng.integers(1, 3))} if rng.random() < 0.01 else set()
+        events = {str(e) for e in rng.choice(EVENTS, rng.integers(1, 3))} if rng.random() < 0.003 else set()
         yield events, set(guards)
 
 
@@ -84,8 +84,8 @@ def visited(seed: int) -> set[str]:
     """The states of a sequence; in every tick the machine is in that of the model."""
     rng, b, model = np.random.default_rng(seed), machine(), Model()
     block, names, been = Block(b), [each.name for each in ALL], set()
-    for events, guards in sequence(rng, 8000):
-        if rng.random() < 0.02:  # what leads on from here
+    for k, (events, guards) in enumerate(sequence(rng, 8000)):
+        if k % 250 == 0:  # what leads on from here
             ways = [row for state, row in model.rows if state == model.state]
             calm = [row for row in ways if model.behaviours[row.next].rank < BRACING]
             row = (calm or ways)[rng.integers(len(calm or ways))]

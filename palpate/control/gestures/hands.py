@@ -105,6 +105,27 @@ def bear(m, w, s, c):
 
 
 @kernel
+def unfeed(m, w, s, a, g, c):
+    """tau += J^T f of the push at this hand: a balance makes the arm stand against it; the trunk and legs shall, a hand
+    is to yield.  f and its moment are about the centre of mass (balance.py, push_hands)."""
+    if a.touched != 0:
+        g.fed = a.touched
+    link = m.body_link[g.fed]
+    is_here = False
+    for i in c.borne:
+        is_here = is_here or i == link
+    if not is_here:
+        return
+    at = sub(a.com, get3(w.origin, m.root[link]))
+    f = a.push_smooth
+    n = add(cross(at, f), a.push_moment_smooth)
+    for k in c.axes:
+        if k < m.axis_begin[link] + m.axis_count[link]:
+            sw, sv = get6(w.S, k)
+            s.tau[m.axis_v[k]] += dot(sw, n) + dot(sv, f)
+
+
+@kernel
 def slip(a, g, side, x):
     """Targets that would hold the palm, at x, with more than HAND_N come back to where it is."""
     limp = g.limp[side] >= 1.0
@@ -179,8 +200,10 @@ def move_hand(m, w, s, a, i, g, c, side, dt):
             c.rate[n] = 0.0
         put3(g.hand_rate, side, ZERO)
         return
-    if g.bears > 0.0:
+    if g.balance_on[0] == 0.0:
         bear(m, w, s, c)
+    elif g.balance_feeds[0] > 0.0:
+        unfeed(m, w, s, a, g, c)
     stiffen(m, s, i, g, c, side)
     push = get3(i.hand_push, side)
     if finite3(push):
