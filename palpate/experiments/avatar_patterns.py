@@ -20,7 +20,7 @@ from palpate.experiments.report import Report
 from palpate.experiments.touches import Touch, touches
 from palpate.scenes.standing import hrp2_standing
 
-SEED = 201
+SEED = 301  # 1, 7 and 201 were looked at while thresholds were chosen
 FAMILIES = {"plain": 150, "stress": 150, "devices": 40}  # of each pattern
 RECORDED = 6  # of each pattern at each of three places
 GOALS = {"plain": 0.98, "stress": 0.90, "devices": 0.95, "recorded": 0.95}

@@ -83,7 +83,7 @@ def script(name: str, place: Place, holds: bool, stiffness_N_m: float, rng: np.r
             path, end = path + bump(t, end + gap, second, 1.0), end + gap + second
         return Script(above - (above + deep) * path, zero, False, begin - 0.2, end + 0.2)
     if name == "shake":
-        wave = 0.5 * deep * np.sin(2 * np.pi * rng.uniform(1.7, 4.0) * (t - begin)) * rising(t, begin, 0.1)
+        wave = 0.2 * deep * np.sin(2 * np.pi * rng.uniform(1.7, 4.0) * (t - begin)) * rising(t, begin, 0.1)
         turn = rng.uniform(0.0, 2.0 * np.pi)
         return Script(np.cos(turn) * wave, np.sin(turn) * wave, True, begin, begin + rng.uniform(1.0, 1.6))
     if name == "hold":

@@ -20,7 +20,8 @@ distance by which an earlier rule did not hold: the distance to the nearest boun
 from palpate.control.felt.tables import DOUBLE_TAP, HOLD, NONE, PULL, PUSH, SHAKE, STROKE, TAP
 from palpate.jit import kernel
 
-# thresholds, each with its width: tuned on plain and stress touches of seed 1 (experiments/touches.py)
+# Thresholds, each with its width: tuned on plain and stress touches of seed 1 (experiments/touches.py).  Two conditions
+# of a shake, that tremor and a body that gives way are none, came of devices and of a simulated HRP-2, seed 1, too.
 REACH_M, REACH_M_N, REACH_WIDTH = 0.012, 0.004, 0.006
 BRIEF_S, BRIEF_DOUBLE_S, BRIEF_WIDTH = 0.15, 0.2, 0.03
 PRESSES, PRESSES_WIDTH = -0.3, 0.3
