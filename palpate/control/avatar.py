@@ -27,6 +27,7 @@ from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, put3, scale, sub
 from palpate.world.state import load as load_world
+from palpate.world.step import begin_step
 from palpate.world.world import World
 
 ZERO = (0.0, 0.0, 0.0)
@@ -202,6 +203,7 @@ def sense(address):
 def forget(address):
     """Nothing was felt yet; where it stands is known."""
     a = load_avatar(address)[0]
+    begin_step(a.world)  # a reset has moved coordinates and nothing else: without it, it would stand where it fell
     m, w, _, _, _, _ = load_world(a.world)
     a.push, a.push_moment, a.push_smooth, a.push_moment_smooth = ZERO, ZERO, ZERO, ZERO
     a.touched, a.fallen, a.lean, a.load, a.load_moment = 0, 0, ZERO, ZERO, ZERO

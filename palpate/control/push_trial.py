@@ -79,7 +79,10 @@ def run_trial(address, ticks):
             for side in range(2):
                 for r in range(3):
                     t.log[t.rows, 6 + 3 * side + r] = 0.25 * (
-                        a.sole[4 * side, r] + a.sole[4 * side + 1, r] + a.sole[4 * side + 2, r] + a.sole[4 * side + 3, r]
+                        a.sole[4 * side, r]
+                        + a.sole[4 * side + 1, r]
+                        + a.sole[4 * side + 2, r]
+                        + a.sole[4 * side + 3, r]
                     )
                 t.log[t.rows, 12 + side] = a.foot_load[side]
             R, _ = body_frame(m, w, a.chest)
@@ -120,7 +123,17 @@ class PushTrial:
             if part.reset is not None:
                 part.reset(part.block.address)
 
-    def run(self, force, seconds=3.0, push_s=0.1, begin_s=0.05, rise_s=0.0, body=None, at_body=(0.0, 0.0, 0.15), at_com=False) -> int:
+    def run(
+        self,
+        force,
+        seconds=3.0,
+        push_s=0.1,
+        begin_s=0.05,
+        rise_s=0.0,
+        body=None,
+        at_body=(0.0, 0.0, 0.15),
+        at_com=False,
+    ) -> int:
         t, dt = self.trial, self.world.dt
         self.reset()
         t.force, t.begin, t.end = tuple(float(x) for x in force), round(begin_s / dt), round((begin_s + push_s) / dt)

@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palpate.control.avatar import Actor
+from palpate.control.balance import Balancing
 from palpate.control.behaviours.machine import Acting, behave
 from palpate.control.behaviours.rows import Behaviour
 from palpate.control.feeling import feel_touch
-from palpate.model.library import hrp2, human
-from palpate.scenes.looks import floor
+from palpate.control.stepping import Stepping
+from palpate.scenes.pushed import standing_world
 from palpate.scenes.scene import Scene
-from palpate.scenes.standing import DAMPING, STIFFNESS
 from palpate.world.world import World
 
-AVATARS = {"hrp2": hrp2, "human": human}
 
+def answering(
+    avatar: str, rate_hz: float = 1000.0, at_start: str = "", more: Sequence[Behaviour] = (), balanced: bool = True
+) -> tuple[World, Acting]:
+    """An avatar on a floor with all its behaviours and `more`; told `at_start` when it begins.
 
-def answering(avatar: str, rate_hz: float, at_start: str = "", more: Sequence[Behaviour] = ()) -> tuple[World, Acting]:
-    """An avatar on a floor with all its behaviours and `more`, legs held; told `at_start` when it begins."""
-    if avatar not in AVATARS:
-        raise ValueError(f"avatar is one of {', '.join(AVATARS)}, not {avatar!r}")
-    world = World([AVATARS[avatar](), floor()], dt=1.0 / rate_hz)
-    world.hold(STIFFNESS, DAMPING)
+    balanced  it keeps its balance and steps; else its legs are held by springs
+    """
+    world = standing_world(avatar, rate_hz=rate_hz)
     actor = Actor(world)
-    return world, behave(actor, more, felt=feel_touch(actor), at_start=at_start)
+    balance = None
+    if balanced:
+        balancing = Balancing(actor)
+        balance = balancing.balance
+        actor.add(Stepping(balancing).part)
+        actor.add(balancing.part)
+    return world, behave(actor, more, felt=feel_touch(actor), balance=balance, at_start=at_start)
 
 
 def hand_shake(avatar: str = "human", rate_hz: float = 1000.0) -> Scene:

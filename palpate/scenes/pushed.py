@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from math import radians
 
-from palpate.control.avatar import Actor
-from palpate.control.balance import Balancing
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.library import hrp2, human
-from palpate.model.library.human import SOLE_DEPTH, STATURE
 from palpate.scenes.looks import floor
-from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 from palpate.world.world import World
 

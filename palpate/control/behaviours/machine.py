@@ -23,7 +23,7 @@ from palpate.control.behaviours.rows import COLUMNS, PATTERNS, Behaviour, comman
 from palpate.control.behaviours.senses import ARM, HAND, HEAD, LEG, NOWHERE, SHOULDER, TRUNK, notice
 from palpate.control.behaviours.tables import MEMORY, Machine, load
 from palpate.control.gestures.intent import LEFT_ALONE, at_ease, make_intent
-from palpate.control.gestures.part import Gesturing
+from palpate.control.gestures.part import Gesturing, shared_number
 from palpate.control.limbs import LEFT, LEFT_ARM, LEFT_LEG, NECK, RIGHT, RIGHT_ARM, RIGHT_LEG
 from palpate.control.limbs import TRUNK as TRUNK_LIMB
 from palpate.control.oscillator import new_shake
@@ -158,16 +158,11 @@ class Held(Struct):
     state: int
 
 
-def shared_number(struct: Any, name: str) -> Any:
-    """(1,) the memory of a number of someone else's Struct."""
-    return struct.array(name).reshape(1)
-
-
 class Acting:
     """Behaviours of one avatar: its machine, and gestures under it."""
 
     def __init__(
-        self, actor: Actor, behaviours: Sequence[Behaviour], felt: Any = None, grasp: Any = None, bears: bool = True,
+        self, actor: Actor, behaviours: Sequence[Behaviour], felt: Any = None, grasp: Any = None, balance: Any = None,
         at_start: str = "",
     ) -> None:  # fmt: skip
         self.actor, self.behaviours, table = actor, tuple(behaviours), table_of(behaviours)
@@ -175,7 +170,7 @@ class Acting:
         first = float(self.command(at_start)) if at_start else NO_COMMAND
         self.intent = make_intent()
         self._look_ahead()
-        self.gesturing = Gesturing(actor, self.intent, bears)
+        self.gesturing = Gesturing(actor, self.intent, balance)
         felt, grasp, dt = felt or Said(), grasp or Held(), actor.world.dt
         place, side_of = places_of(actor)
         self.oscillator = new_shake(SHAKE_GAINS)
@@ -238,17 +233,17 @@ def all_behaviours() -> list[Behaviour]:
 
 
 def behave(
-    actor: Actor, more: Sequence[Behaviour] = (), felt: Any = None, grasp: Any = None, bears: bool = True,
+    actor: Actor, more: Sequence[Behaviour] = (), felt: Any = None, grasp: Any = None, balance: Any = None,
     at_start: str = "",
 ) -> Acting:  # fmt: skip
     """Give an avatar behaviours: the registry's, and `more`; adds their parts to actor.parts.
 
     felt   Struct with `said` and `said_count`: what a recogniser of touch patterns says, of [none, *PATTERNS]
     grasp  Struct with `wish` and `state`, as that of Grasping (carry.py)
-    bears  whether torques bear the arms' weight here; False where a balance does
+    balance   Struct with `on` and `feeds`, as that of Balancing: it bears the arms' weight
     at_start  command that it is told when it begins
     """
-    acting = Acting(actor, [*all_behaviours(), *more], felt, grasp, bears, at_start)
+    acting = Acting(actor, [*all_behaviours(), *more], felt, grasp, balance, at_start)
     actor.add(acting.part)
     actor.add(acting.gesturing.part)
     return acting
