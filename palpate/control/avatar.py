@@ -205,6 +205,7 @@ def forget(address):
     a = load_avatar(address)[0]
     begin_step(a.world)  # a reset has moved coordinates and nothing else: without it, it would stand where it fell
     m, w, _, _, _, _ = load_world(a.world)
+    begin_step(a.world)  # before the first tick nobody has looked where things are
     a.push, a.push_moment, a.push_smooth, a.push_moment_smooth = ZERO, ZERO, ZERO, ZERO
     a.touched, a.fallen, a.lean, a.load, a.load_moment = 0, 0, ZERO, ZERO, ZERO
     a.foot_force[:, :] = 0.0

@@ -11,6 +11,7 @@ SCENES: Registry = {
     "box-on-table": ("palpate.scenes.blocks:box_on_table", "a box of 2 kg on a table: drag it about"),
     "bridge": ("palpate.scenes.bridge:bridge", "planks on spherical joints hang between two posts"),
     "cards": ("palpate.scenes.blocks:cards", "two cards lean on each other, by friction alone"),
+    "carry-two": ("palpate.scenes.tables:carry_two", "two persons carry a plank; lead it, or let one of them lead"),
     "cradle": ("palpate.scenes.balls:cradle", "Newton's cradle: one ball in, one ball out"),
     "crowd": ("palpate.scenes.crowd:crowd", "200 boxes, balls, capsules and cylinders around a PUMA 560"),
     "dominoes": ("palpate.scenes.blocks:dominoes", "a row of twenty tiles, the first one falling"),
