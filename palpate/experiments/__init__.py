@@ -32,6 +32,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.arm_teach:run",
         "I-GMS: a hand leads the tool around the obstacle, and the arm does it again",
     ),
+    "avatar-push": (
+        "palpate.experiments.avatar_push:run",
+        "HRP-2 and a person, pushed in eight directions: springs alone, balance, steps, against the capture point's bound",
+    ),
     "ball-push": (
         "palpate.experiments.ball_push:run",
         "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",
