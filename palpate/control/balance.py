@@ -69,6 +69,7 @@ class Balance(Struct):
     step_K_R: float
     step_D_R: float
     lean_m: float  # most
+    mass: float  # that it believes in [kg]
     light: float  # parts of the weight: a foot that bears less than this is held to its footprint,
     loaded: float  # one that bears more is not
     trunk: int  # body that is kept upright
@@ -141,7 +142,7 @@ def find_polygon(a, b):
 @kernel
 def lean(a, b, dt):
     """off: where the centre of mass stands still although hands push: m g off = -(f z + n)."""
-    mg = a.mass * a.w * a.w * a.height_m
+    mg = b.mass * a.w * a.w * a.height_m
     f, n = known_push(a, b)
     x = -(f[0] * a.height_m + n[1]) / mg
     y = -(f[1] * a.height_m - n[0]) / mg
@@ -175,7 +176,7 @@ def reference(a, b):
 def wanted_wrench(m, w, a, b):
     """(N, F) of the soles."""
     f, n = known_push(a, b)
-    mww = a.mass * a.w * a.w
+    mww = b.mass * a.w * a.w
     gain = 1.0 + b.k / a.w
     ref = reference(a, b)
     b.wanted = (ref[0] + b.off[0], ref[1] + b.off[1], a.floor_m)
@@ -186,7 +187,7 @@ def wanted_wrench(m, w, a, b):
         x, y = pull_in(b.polygon, b.corners, x, y, exceed - b.margin_m)
     b.cop_wanted = (x, y, a.floor_m)
     up = b.k_z * (a.height_m - b.lower_m - (a.com[2] - a.floor_m)) - 2.0 * math.sqrt(b.k_z) * a.com_velocity[2]
-    F = (mww * (a.com[0] - x), mww * (a.com[1] - y), mww * a.height_m + a.mass * up - f[2])
+    F = (mww * (a.com[0] - x), mww * (a.com[1] - y), mww * a.height_m + b.mass * up - f[2])
     turned, _ = upright_error(m, w, b)
     spin = point_motion(m, w, b.trunk, ZERO)[4]
     K, D = (b.step_K_R, b.step_D_R) if b.braced > 0.0 else (b.K_R, b.D_R)
@@ -223,7 +224,7 @@ def go_limp(s, a):
 @kernel
 def watch_loads(m, w, a, b, dt):
     """Which feet are to be held to their places, and where those are: where they were when last they bore."""
-    weight = a.mass * a.w * a.w * a.height_m
+    weight = b.mass * a.w * a.w * a.height_m
     rate = dt / (LOADING_S + dt)
     for side in range(2):
         if b.swings[side] > 0.0:
@@ -383,10 +384,10 @@ class Balancing:
         self.legs = legs_of(world.model, a)
         gains = np.array([GAINS[limb] for limb in range(len(LIMBS))])
         self.balance = b = Balance(
-            on=1.0, feeds=1.0 if feeds else 0.0, k=3.0, k_z=60.0, K_R=200.0, D_R=80.0, margin_m=0.01,
-            exceed_m=0.06 if hip else 0.0, moment_weight=0.017 if hip else 0.1, step_exceed_m=0.0, step_moment_weight=0.3,
-            step_K_R=1200.0, step_D_R=240.0,
-            lean_m=0.10, light=0.10, loaded=0.20, trunk=a.chest if upright == "chest" else a.waist,
+            on=1.0, feeds=1.0 if feeds else 0.0, k=3.0, k_z=60.0, K_R=200.0, D_R=80.0, margin_m=0.005,
+            exceed_m=0.06 if hip else 0.0, moment_weight=0.017 if hip else 0.1, step_exceed_m=0.05, step_moment_weight=0.46,
+            step_K_R=1350.0, step_D_R=455.0,
+            lean_m=0.10, mass=a.mass, light=0.10, loaded=0.20, trunk=a.chest if upright == "chest" else a.waist,
             kp=gains[:, 0].copy(), kv=gains[:, 1].copy(), sole_at=inset(a.sole_at, INSET_M),
             R_rest=zeros(9), q_rest=zeros(nq), bears=np.ones(2), swings=zeros(2), steered=zeros(2), place=zeros((2, 3)),
             place_velocity=zeros((2, 3)), place_acceleration=zeros((2, 3)), turn=zeros((2, 9)), polygon=zeros((16, 2)),

@@ -268,8 +268,8 @@ class Stepping:
         leg = legs_length(model, balancing)
         apart = rest_width(actor)
         self.steps = t = Steps(
-            on=1.0, swing_s=0.18, height_m=0.04, reach_m=0.68 * leg, wide_m=apart + 0.76 * leg,
-            near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.15, push_lasts_s=0.06, fade_s=0.01, slack_m=-0.01, lower_m=0.05 * leg, overshoot=0.2,
+            on=1.0, swing_s=0.14, height_m=0.05, reach_m=0.726 * leg, wide_m=apart + 0.674 * leg,
+            near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.12, push_lasts_s=0.055, fade_s=0.01, slack_m=0.029, lower_m=0.034, overshoot=0.29,
             most=float(most), try_point=np.zeros((16, 2)), try_hull=np.zeros((16, 2)), half=size[:2] / 2 - 0.005,
         )  # fmt: skip
         self.block = Block(a, b, t)
