@@ -34,7 +34,7 @@ EXPERIMENTS: Registry = {
     ),
     "avatar-push": (
         "palpate.experiments.avatar_push:run",
-        "HRP-2 and a person, pushed in eight directions: springs alone, balance, steps, against the capture point's bound",
+        "HRP-2 and a person, pushed in eight directions: springs, balance and steps against the capture point's bound",
     ),
     "ball-push": (
         "palpate.experiments.ball_push:run",

@@ -1,4 +1,4 @@
-"""Balance of HRP-2 and a person: what pushes they withstand, how they recover, and what they never do (avatars.md 2)."""
+"""Balance of HRP-2 and a person: what they withstand, how they recover, and what they never do (avatars.md 2)."""
 
 import functools
 
@@ -8,7 +8,7 @@ import pytest
 import palpate as pp
 from palpate import jit
 from palpate.control.avatar import Actor
-from palpate.control.balance import Balancing
+from palpate.control.balancing import Balancing
 from palpate.control.push_trial import BEGIN_S, COM, FELL, FINE, LEFT_SOLE, LOADS, PUSH_S, RIGHT_SOLE, PushTrial
 from palpate.scenes.pushed import standing_world
 

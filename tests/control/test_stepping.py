@@ -7,9 +7,10 @@ import pytest
 
 from palpate import jit
 from palpate.control.avatar import Actor
-from palpate.control.balance import STANDING, Balancing
+from palpate.control.balance import STANDING
+from palpate.control.balancing import Balancing, Stepping
 from palpate.control.push_trial import FINE, LEFT_SOLE, RIGHT_SOLE, PushTrial
-from palpate.control.stepping import Stepping, least_jerk
+from palpate.control.stepping import least_jerk
 from palpate.jit import entry
 from palpate.scenes.pushed import standing_world
 
@@ -99,18 +100,16 @@ def test_one_and_a_half_of_the_bound_with_steps_in_eight_directions(kind):
         assert t.push(degrees, 1.5) == FINE, degrees
 
 
-STEPS = {"hrp2": 2, "human": 3}  # the goal is 2
-
-
 @compiled
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_steps_suffice(kind):
-    """10.15: two steps are the goal; HRP-2 to the left, the right and ahead of them takes more at 1.5 J_b, one at 1.3."""
+    """10.15: at most two.  Sideways HRP-2 takes three at 1.5 J_b, and five where it is also pushed forward: there it is
+    asked at 1.3; its hips spread by 35 degrees only."""
     t = trial(kind)
     for degrees in DIRECTIONS:
         hard = kind == "hrp2" and degrees in (45, 90, 270, 315)
         assert t.push(degrees, 1.3 if hard else 1.5) == FINE
-        assert 1 <= t.steps.count <= STEPS[kind], degrees
+        assert 1 <= t.steps.count <= 2, degrees
 
 
 @compiled
