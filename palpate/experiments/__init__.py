@@ -52,6 +52,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.avatar_sequence:run",
         "AMELIF: HRP-2 takes, carries and places a box; the motion as given and optimised",
     ),
+    "avatar-push": (
+        "palpate.experiments.avatar_push:run",
+        "HRP-2 and a person, pushed in eight directions: springs, balance and steps against the capture point's bound",
+    ),
     "ball-push": (
         "palpate.experiments.ball_push:run",
         "a ball on a plane, pushed and released: rolling, slipping and what a hand feels",

@@ -19,6 +19,8 @@ SCENES: Registry = {
     "human": ("palpate.scenes.standing:human_standing", "a person of 75 kg stands on soles of 104 points"),
     "incline": ("palpate.scenes.blocks:incline", "a box on a slope, held by friction until you push"),
     "inspection": ("palpate.scenes.past:inspection", "lead a PUMA's tool behind a pillar; the score is kept"),
+    "push-me": ("palpate.scenes.pushed:push_me", "push HRP-2: it keeps its balance, and steps when it must"),
+    "push-me-human": ("palpate.scenes.pushed:push_me_human", "push a person, who keeps the balance and steps"),
     "stack": ("palpate.scenes.blocks:stack", "five boxes on each other"),
     "table-hrp2": ("palpate.scenes.tables:table_hrp2", "HRP-2 takes a box from a table; drag it, and it comes along"),
     "table-human": ("palpate.scenes.tables:table_human", "a person takes a box from a table; drag it with them"),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from math import radians
 
+from palpate.control.avatar import Actor
+from palpate.control.balancing import Balancing, Stepping
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.library import hrp2, human
 from palpate.scenes.looks import floor
+from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 from palpate.world.world import World
 
@@ -38,3 +41,26 @@ def standing_world(kind: str = "hrp2", sole: str = "box", rate_hz: float = 1000.
         bend_knees(world)
     world.hold(STIFFNESS, DAMPING)
     return world
+
+
+def pushed(kind: str, sole: str = "spheres", steps: bool = True, rate_hz: float = 1000.0) -> Scene:
+    """An avatar that balances and, if it may, steps."""
+    world = standing_world(kind, sole, rate_hz)
+    actor = Actor(world)
+    balancing = Balancing(actor)
+    if steps:
+        actor.add(Stepping(balancing).part)
+    actor.add(balancing.part)
+    who = "HRP-2" if kind == "hrp2" else "a person"
+    name = "push-me" if kind == "hrp2" else "push-me-human"
+    return Scene(name, f"push me: {who} keeps the balance", world, controllers=tuple(actor.parts))
+
+
+def push_me(steps: bool = True, sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
+    """HRP-2: push it anywhere; it keeps its balance, and steps when it must."""
+    return pushed("hrp2", sole, steps, rate_hz)
+
+
+def push_me_human(steps: bool = True, sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
+    """A person of 75 kg: the same."""
+    return pushed("human", sole, steps, rate_hz)
