@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palpate.control.avatar import Actor
-from palpate.control.balance import Balancing
+from palpate.control.balancing import Balancing, Stepping
 from palpate.control.behaviours.machine import Acting, behave
 from palpate.control.behaviours.rows import Behaviour
 from palpate.control.feeling import feel_touch
-from palpate.control.stepping import Stepping
 from palpate.scenes.pushed import standing_world
 from palpate.scenes.scene import Scene
 from palpate.world.world import World

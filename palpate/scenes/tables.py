@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from palpate.control.avatar import Actor
-from palpate.control.balance import Balancing
+from palpate.control.balancing import Balancing
 from palpate.control.grasp_tables import HELD, LIFTED
 from palpate.control.grasping import Grasping
 from palpate.model.description import Body, Joint, MultiBody
