@@ -41,7 +41,10 @@ class Story(NamedTuple):
     events: tuple[tuple[float, str, float], ...] = ()
 
 
-STORIES: tuple[Story, ...] = ()
+LIFT = ((5.0, "avatar_grasp", 2.0),)  # taken by itself, then lifted
+STORIES = (
+    Story("push-me"), Story("push-me-human"), Story("table-hrp2", LIFT), Story("table-human", LIFT), Story("carry-two"),
+)  # fmt: skip
 
 
 class Timing(Struct):
