@@ -9,8 +9,10 @@ from palpate.control.balancing import Balancing, Stepping
 from palpate.control.behaviours.machine import Acting, behave
 from palpate.control.behaviours.rows import Behaviour
 from palpate.control.feeling import feel_touch
+from palpate.control.grasping import Grasping
 from palpate.scenes.pushed import standing_world
 from palpate.scenes.scene import Scene
+from palpate.scenes.tables import table_world
 from palpate.world.world import World
 
 
@@ -42,3 +44,16 @@ def tap(avatar: str = "hrp2", rate_hz: float = 1000.0) -> Scene:
     """It answers what it feels: a tap, two, a stroke, a push, a pull at the hand."""
     world, acting = answering(avatar, rate_hz)
     return Scene("tap", "tap it, stroke it, lead it by the hand", world, controllers=tuple(acting.actor.parts))
+
+
+def hand_over(avatar: str = "human", rate_hz: float = 1000.0) -> Scene:
+    """It takes a box from a table by itself; told so it hands it over, and lets go of it when it is pulled."""
+    world = table_world(avatar, rate_hz=rate_hz)
+    actor = Actor(world)
+    balancing = Balancing(actor)
+    actor.add(balancing.part)
+    grasping = Grasping(actor, squeeze_N=40.0 if avatar == "hrp2" else None, balanced=True)
+    acting = behave(actor, felt=feel_touch(actor), grasp=grasping.arrays, balance=balancing.balance, at_start="take")
+    actor.add(grasping.part)
+    acting.keep(grasping)
+    return Scene("hand-over", "it hands you the box", world, controllers=tuple(actor.parts))

@@ -6,11 +6,18 @@ import math
 
 import numpy as np
 import pytest
-from acted import Acted
+from acted import Acted, acting_of
+from own_behaviour import broken, wave
+from waiting import until
 
+import palpate as pp
+from palpate.control.behaviours.carry import GIVE_S
+from palpate.control.behaviours.machine import all_behaviours
 from palpate.control.behaviours.rows import PATTERNS
 from palpate.control.gestures.tables import HAND_M_S, HAND_N
-from palpate.scenes.acting import answering, hand_shake, tap
+from palpate.frame import COUNTERS, PULL
+from palpate.haptics.spring import spring_fields
+from palpate.scenes.acting import answering, hand_over, hand_shake, tap
 from palpate.scenes.scene import Scene
 
 SOON_S = 0.1  # avatars.md 10.33: states within this
@@ -201,9 +208,6 @@ def shake_hands(scene: Scene, hz: float, along: float) -> tuple[np.ndarray, np.n
         start, found = avatar.run.count, []
         a, t0 = avatar.avatar, 0.0
         home, body, at = a.palm[0].copy(), int(a.hand[0]), a.palm_at[0].copy()
-        from palpate.frame import PULL
-        from palpate.haptics.spring import spring_fields
-
         spring = spring_fields(400.0, 10.0)
         for k in range(350):
             t0 = 0.01 * k
@@ -355,8 +359,6 @@ def test_a_hand_whose_numbers_are_none_is_let_go_of_and_changes_nothing(scenes, 
 @pytest.mark.parametrize("what", ["hand_at", "hand_velocity", "hand_push", "stiffness", "gaze", "nod_rad", "lean"])
 def test_an_intent_that_is_no_number_is_not_followed(scenes, what):
     """As a behaviour of somebody's own might write it."""
-    from own_behaviour import broken
-
     world, acting = answering("hrp2", 1000.0, more=(broken,))
     scene = Scene("broken", "broken", world, controllers=tuple(acting.actor.parts))
     with Acted(scene) as avatar:
@@ -394,3 +396,84 @@ def test_nothing_that_hands_do_makes_it_strike_or_blow_up(scenes, kind, seed):
                     assert np.linalg.norm(avatar["hand_rate"][let_go:, side], axis=1).max() <= HAND_M_S + 1e-9
         assert np.isfinite(avatar["q"]).all()
         assert np.linalg.norm(avatar["hand_rate"], axis=2).max() <= HAND_M_S + 1e-9
+
+
+# ---- a box: takes it, holds it out, lets go
+
+
+def test_it_takes_a_box_hands_it_over_to_who_pulls_and_lets_go():
+    """avatars.md 8; 10.33: within 0.1 s of the pull."""
+    with Acted(hand_over("human")) as avatar:
+        avatar.wait(6.0)
+        assert avatar.states()[-2:] == ["take", "carry"]
+        avatar.tell("hand over")
+        avatar.wait(0.3)
+        begin, box = avatar.run.count, avatar.model.body("box")
+        place, spring = avatar.run.now["pose"][box, :3].copy(), spring_fields(500.0, 63.0)
+        avatar.hands(
+            3.0, lambda t: {"body": box, "hold": PULL, "target": place + [0.25 * min(t, 0.8), 0.0, 0.0], **spring}
+        )
+        names, force = avatar.names(), np.linalg.norm(avatar["hand_force"][:, 0], axis=1)
+        held = [bool((force[k : k + 100] > 5.0).all()) for k in range(begin, len(force) - 100)]
+        pulled = begin + held.index(True)
+        assert names.index("let go") - pulled <= 1000 * (GIVE_S + SOON_S)
+        assert avatar["palm_load"][-1].max() < 1.0  # nothing holds it any more
+        assert np.linalg.norm(avatar["pose"][-1, box, :3] - place - [0.2, 0.0, 0.0]) < 0.06  # it is the person's
+        assert avatar.palm_speed().max() < HAND_M_S
+
+
+def test_who_falls_silent_while_leading_is_no_longer_followed(scenes):
+    """A device that fails in the middle: its last message grows old, and it is let go of."""
+    with Acted(scenes["hrp2"]) as avatar:
+        avatar.wait(0.3)
+        avatar.lead(lambda t: np.array([0.1 * t, 0.0, 0.05 * t]), 1.0)
+        assert avatar.names()[-1] == "follow"
+        avatar.run.seconds(2.0)  # no message any more
+        assert avatar["counters"][-1, COUNTERS.index("hand_stale")] == 1
+        assert avatar.names()[-1] == "stand"
+        assert avatar.palm_speed()[1500:].max() < HAND_M_S
+
+
+# ---- somebody's own, and from a program
+
+
+def test_a_behaviour_of_ones_own_needs_no_edit_of_palpate():
+    world, acting = answering("hrp2", more=(wave,))
+    with Acted(Scene("own", "Own", world, controllers=tuple(acting.actor.parts))) as avatar:
+        avatar.wait(0.3)
+        before = avatar.palm_path()[-1]
+        avatar.tell("wave")
+        avatar.wait(1.5)
+        assert avatar.names()[-1] == "wave"
+        assert avatar.palm_path()[-1][2] > before[2] + 0.2
+        avatar.wait(1.0)
+        assert avatar.names()[-1] == "stand"
+        assert avatar.palm_speed().max() < HAND_M_S
+
+
+def test_an_installed_package_adds_one_by_an_entry_point(tmp_path, monkeypatch):
+    info = tmp_path / "own_behaviours-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-behaviours\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[palpate.behaviours]\nwave = own_behaviour:wave\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert all_behaviours()[-1] == wave
+
+
+def test_a_session_is_told_by_an_event_and_its_frames_say_what_it_does(shaken):
+    scene = shaken["hrp2"]
+    with pp.touch(scene, page=False) as session:
+        acting = acting_of(session.simulation)
+        hello = session.hello()
+        (actor,) = hello["actors"]
+        assert actor["commands"] == list(acting.commands)
+        assert until(lambda: acting.names[session.frame()["avatar_behaviour"]] == "shake")
+        session.send("behave", acting.command("stop"))
+        assert until(lambda: acting.names[session.frame()["avatar_behaviour"]] == "safe")
+        session.send("behave", acting.command("reset"))
+        assert until(lambda: acting.names[session.frame()["avatar_behaviour"]] == "stand")
+
+
+def test_a_word_that_no_behaviour_knows_is_refused_with_those_there_are(scenes):
+    with Acted(scenes["hrp2"]) as avatar, pytest.raises(ValueError, match="offer hand"):
+        avatar.acting.command("dance")

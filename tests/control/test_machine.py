@@ -99,8 +99,37 @@ def visited(seed: int) -> set[str]:
     return been
 
 
-def test_the_machine_does_what_the_rows_say_and_gets_everywhere():
-    assert set.union(*(visited(seed) for seed in range(8))) == {b.name for b in ALL}
+def test_the_machine_does_what_the_rows_say():
+    assert len(set.union(*(visited(seed) for seed in range(12)))) >= 10
+
+
+def way_to(name: str) -> list[Row]:
+    """The fewest rows that lead to a state, from the first."""
+    ways: dict[str, list[Row]] = {ALL[0].name: []}
+    front = [ALL[0].name]
+    while front:
+        here = front.pop(0)
+        for b in ALL:
+            for row in b.rows:
+                if here in states_of(row, ALL) and row.next not in ways:
+                    ways[row.next] = [*ways[here], row]
+                    front.append(row.next)
+    return ways[name]
+
+
+@pytest.mark.parametrize("name", [b.name for b in ALL])
+def test_every_behaviour_is_reached_by_what_its_rows_say(name):
+    b = machine()
+    block, names = Block(b), [each.name for each in ALL]
+    for row in way_to(name):
+        for _ in range(LEAST + 1):
+            b.guards = 0
+            step_machine(block.address)
+        b.events = 1 << EVENTS.index(row.event) if row.event else 0
+        b.guards = sum(1 << GUARDS.index(g) for g in row.guards)
+        step_machine(block.address)
+        assert names[b.behaviour] == row.next
+    assert names[b.behaviour] == name
 
 
 @pytest.mark.parametrize("seed", range(3))
