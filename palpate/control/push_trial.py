@@ -10,6 +10,7 @@ with hands, devices and frames around it.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.jit import Block, Struct, Vector, block_loader, entry, kernel
 from palpate.jit.routines import call_routine
 from palpate.model.model import Floats2, Ints1
-from palpate.spatial.placement import Vector3
+from palpate.spatial.placement import Vector3, vector3
 from palpate.spatial.vectors import cross, scale, sub
 from palpate.world.state import load as load_world
 from palpate.world.step import begin_step, end_step
@@ -139,7 +140,7 @@ class PushTrial:
         t, dt = self.trial, self.world.dt
         if start:
             self.reset()
-        t.force, t.at_body, t.at_com = tuple(map(float, force)), tuple(map(float, at_body)), int(at_com)
+        t.force, t.at_body, t.at_com = vector3(force, "force"), vector3(at_body, "at_body"), int(at_com)
         t.begin, t.end, t.rise = round(BEGIN_S / dt), round((BEGIN_S + push_s) / dt), round(rise_s / dt)
         t.body, t.rows = self.actor.avatar.chest if body is None else body, 0
         return int(run_trial(self._block.address, round(seconds / dt)))
@@ -168,12 +169,12 @@ class PushTrial:
         a = self.actor.avatar
         return a.mass * a.w * self.edge_m(degrees)
 
-    def push(self, degrees: float, share: float, **how) -> int:
+    def push(self, degrees: float, share: float, **how: Any) -> int:
         """A push of PUSH_S along a direction with this share of the bound."""
         force = share * self.impulse_bound_Ns(degrees) / PUSH_S
         return self.run((force * math.cos(math.radians(degrees)), force * math.sin(math.radians(degrees)), 0.0), **how)
 
-    def survived(self, degrees: float, low: float = 0.3, high: float = 2.4, within: float = 0.02, **how) -> float:
+    def survived(self, degrees: float, low: float = 0.3, high: float = 2.4, within: float = 0.02, **how: Any) -> float:
         """The largest share that it withstands, by bisection."""
         while high - low > within:
             middle = 0.5 * (low + high)
@@ -186,7 +187,7 @@ class PushTrial:
         force, u = 0.0, np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees)), 0.0])
         while force + step_N <= most_N:
             pulled = (force + step_N) * u
-            how = {"body": int(a.hand[0]), "at_body": tuple(a.palm_at[0]), "rise_s": 0.3, "push_s": 2.8}
+            how: dict[str, Any] = {"body": int(a.hand[0]), "at_body": tuple(a.palm_at[0]), "rise_s": 0.3, "push_s": 2.8}
             if self.run((pulled[0], pulled[1], 0.0), 3.1, **how) != FINE:
                 break
             force += step_N

@@ -24,8 +24,8 @@ PULLS = {"forward": 0.0, "left": 90.0, "back": 180.0}
 AVATARS = {"hrp2": "HRP-2", "human": "a person"}
 WITHOUT_GOAL, WITH_GOAL = 0.9, 1.5  # shares of J_b at the chest
 FED_N = {"hrp2": (90.0, 105.0, 75.0), "human": (105.0, 90.0, 60.0)}  # item 10: forward, left, back
-# What HRP-2 reaches sideways with steps: its hips spread no farther than 35 degrees.  The goal is 1.5.
-REACHED = {("hrp2", 90): 1.15, ("hrp2", 270): 1.15}
+MOST = 4.0  # J_b, tried
+STEPS = {"hrp2": 5, "human": 2}  # at 1.5 J_b; the goal is 2: HRP-2's hips spread by 35 degrees only
 COLOURS = {"springs": "#d9534f", "balance": "#1f5fa8", "balance, not told": "#7d5ba6", "steps": "#2a8a4a"}
 
 
@@ -54,7 +54,7 @@ HOW: dict[str, Callable[[str], PushTrial]] = {
 def steps_taken(trial: PushTrial, degrees: float, share: float) -> int:
     """Of a push that was survived; -1: it was not."""
     fine = trial.push(degrees, share) == FINE
-    (count,) = [s.struct.count for part in trial.actor.parts for s in part.shows if s.name == "count"]
+    (count,) = [s.struct.array(s.name) for part in trial.actor.parts for s in part.shows if s.name == "count"]
     return int(count) if fine else -1
 
 
@@ -68,7 +68,7 @@ def polar(title: str, shares: dict[str, list[float]], goals: tuple[float, ...]) 
     axes.plot(circle, np.ones(200), "-", color="#444444", lw=1.2, label="bound without a step")
     for how, row in shares.items():
         axes.plot(around, [*row, row[0]], "o-", ms=4, color=COLOURS[how], label=how)
-    axes.set(title=title, ylim=(0.0, 2.5), theta_zero_location="N", yticks=(0.5, 1.0, 1.5, 2.0))
+    axes.set(title=title, theta_zero_location="N", yticks=(0.5, 1.0, 1.5, 2.0, 3.0))
     axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(-0.12, -0.1))
     return figure
 
@@ -107,7 +107,7 @@ def recoveries(kind: str) -> Figure:
 def run(report: Report, within: float = 0.03) -> None:
     for kind, name in AVATARS.items():
         trials = {how: make(kind) for how, make in HOW.items()}
-        chest = {how: [t.survived(d, within=within) for d in DIRECTIONS] for how, t in trials.items()}
+        chest = {how: [t.survived(d, high=MOST, within=within) for d in DIRECTIONS] for how, t in trials.items()}
         at_com = {how: [trials[how].survived(d, within=within, at_com=True) for d in DIRECTIONS]
                   for how in ("springs", "balance", "balance, not told")}  # fmt: skip
         held = {how: [t.held_N(d) for d in PULLS.values()] for how, t in trials.items()}
@@ -130,8 +130,9 @@ def run(report: Report, within: float = 0.03) -> None:
         report.claim(f"{name}: balance over springs at the chest, least ratio",
                      min(np.divide(chest["balance"], chest["springs"])), 1.0)  # fmt: skip
         for degrees, share in zip(DIRECTIONS, chest["steps"], strict=True):
-            goal = REACHED.get((kind, degrees), WITH_GOAL)
-            report.claim(f"{name}: share with steps, {degrees} deg", share, goal - within)
+            report.claim(f"{name}: share with steps, {degrees} deg", share, WITH_GOAL)
+        report.claim(f"{name}: fewest steps at 1.5 J_b (-1: it fell)", min(steps.values()), 1)
+        report.claim(f"{name}: most steps at 1.5 J_b", max(steps.values()), 1, STEPS[kind])
         for k, (direction, least) in enumerate(zip(PULLS, FED_N[kind], strict=True)):
             report.claim(f"{name}: force at a hand, {direction}, told", held["balance"][k], least, unit="N")
             report.claim(f"{name}: and not told", held["balance, not told"][k], None, least - 1.0, unit="N")

@@ -31,11 +31,13 @@ def bend_knees(world: World, prefix: str = "") -> None:
     world.q[root.start + 2] -= forward_kinematics(model, world.q)[foot][2, 3] - before
 
 
-def standing_world(kind: str = "hrp2", sole: str = "box", rate_hz: float = 1000.0, **stature: float) -> World:
-    """HRP-2 or a human, ready, on a floor, all joints held; stature: the human's height and mass."""
+def standing_world(
+    kind: str = "hrp2", sole: str = "box", rate_hz: float = 1000.0, height: float = 1.75, mass: float = 75.0
+) -> World:
+    """HRP-2 or a human of any stature, ready, on a floor, all joints held."""
     if kind not in ("hrp2", "human"):
         raise ValueError(f'an avatar is "hrp2" or "human", got {kind!r}')
-    body = hrp2(sole=sole) if kind == "hrp2" else human(sole=sole, **stature)
+    body = hrp2(sole=sole) if kind == "hrp2" else human(height=height, mass=mass, sole=sole)
     world = World([body, floor()], dt=1.0 / rate_hz)
     if kind == "human":
         bend_knees(world)
