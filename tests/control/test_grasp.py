@@ -192,8 +192,8 @@ def test_the_avatar_moves_the_box_together_with_the_hand_that_leads_it(kind, lif
 
 @pytest.mark.parametrize("kind", AVATARS)
 def test_the_same_on_a_balanced_body(kind):
-    """avatars.md 4.4, joined: slip and feet as with stiff legs.  The margin of 10.24 is 0.08 m: HRP-2 keeps it, the human
-    keeps it on the table and has 0.076 m when lifted, since it leans back against the weight."""
+    """avatars.md 4.4, joined: slip and feet as with stiff legs.  The margin of 10.24 is 0.08 m: HRP-2 keeps it, the
+    human keeps it on the table and has 0.076 m when lifted, since it leans back against the weight."""
     with story(kind, squeeze_N=LIFTED_N[kind], balanced=True) as s:
         s.take()
         low = s.box[2]
