@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from palpate.control.avatar import Actor
-from palpate.control.balance import SOLE_CORNERS, Balance, reset_balance, tick_balance
+from palpate.control.balance import SOLE_CORNERS, STATES, Balance, reset_balance, tick_balance
 from palpate.control.distribution import sole_forces
 from palpate.control.foot_steering import Legs, legs_of
 from palpate.control.limbs import GRIP, LEFT_ARM, LEFT_LEG, LIMBS, NECK, RIGHT_ARM, RIGHT_LEG, TRUNK
@@ -38,7 +38,7 @@ BALANCE_SHOWN = (
     Field("balance_state", "i", (), "0 off, 1 standing, 2 stepping, 3 fallen"),
     Field("cop", "f", (3,), "centre of pressure that balance asks for, world [m]"),
     Field("wanted", "f", (3,), "where the capture point shall be, world [m]"),
-    Field("margin", "f", (), "of the capture point in the support polygon, negative outside [m]", unit="m"),
+    Field("margin", "f", (), "of the capture point in the support polygon, negative outside [m]"),
     Field("polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first polygon_corners of them"),
     Field("polygon_corners", "i", (), "of the support polygon"),
     Field("sole_force", "f", (8, 3), "that balance asks of the corners of the soles, world [N]"),
@@ -77,6 +77,7 @@ class Balancing:
         self.part = ControlPart(
             "balance", tick_balance, self.block, reset=reset_balance, world=a.world, shows=self._shown(),
             settings=self._settings(),
+            hello=lambda: {"avatars": [{"prefix": actor.field_prefix, "balance_states": list(STATES)}]},
         )  # fmt: skip
 
     def _shown(self) -> tuple[Shown, ...]:
