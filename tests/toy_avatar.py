@@ -137,7 +137,7 @@ def standing(at: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
         "com": (x + 0.02, y, 0.75), "capture_point": (x + 0.05, y + 0.01, 0.0), "margin": 0.09,
         "polygon": polygon, "polygon_corners": 4, "sole_corner": soles, "sole_force": forces,
         "cop": (x + 0.03, y), "balance_state": 1, "pattern": 1, "pattern_sureness": 0.87, "pattern_body": 3,
-        "behaviour": 2, "behaviour_time_s": 3.2, "palm_load": (22.0, 18.0), "grasp_squeeze_N": 20.0, 
+        "behaviour": 2, "behaviour_time_s": 3.2, "palm_load": (22.0, 18.0), "grasp_squeeze_N": 20.0,
         "led_force": (0.0, 12.0, 0.0),
         "steps": 2, "stiffness": 300.0, "damping": 40.0, "balance": 1.0,
     }  # fmt: skip
