@@ -128,7 +128,7 @@ class Stepping:
         leg = leg_length(model, balancing.legs)
         apart = rest_width(actor)
         self.steps = t = Steps(
-            on=1.0, swing_s=0.14, height_m=0.05, reach_m=0.726 * leg, wide_m=apart + 0.674 * leg,
+            on=1.0, swing_s=0.14, slow_s=0.20, height_m=0.05, reach_m=0.726 * leg, wide_m=apart + 0.674 * leg,
             near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.12, push_lasts_s=0.055, fade_s=0.01, slack_m=0.029,
             lower_m=0.034, overshoot=0.29,
             most=float(most), try_point=np.zeros((16, 2)), try_hull=np.zeros((16, 2)), half=size[:2] / 2 - 0.005,
@@ -139,7 +139,10 @@ class Stepping:
         p = actor.field_prefix
         self.part = ControlPart(
             "stepping", tick_steps, self.block, reset=reset_steps, world=a.world, shows=tuple(shows),
-            settings=(Setting(p + "stepping", 0.0, 1.0, t, "on", True, "Steps", "", 1.0, "may it step when pushed"),),
+            settings=(
+                Setting(p + "stepping", 0.0, 1.0, t, "on", True, "Steps", "", 1.0, "may it step when pushed"),
+                Setting(p + "swing_time", 0.12, 0.4, t, "swing_s", False, "Step time", "s", 0.02, "of a sideways step"),
+            ),
         )  # fmt: skip
 
 
