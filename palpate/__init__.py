@@ -41,6 +41,7 @@ _FRONT_DOOR = {
     **dict.fromkeys(["friction_law", "restitution_law"], "palpate.contact.laws"),
     "run_simulation": "palpate.world.simulation",
     "Editing": "palpate.control.guide_tables",
+    "Tasks": "palpate.control.tasks",
     **dict.fromkeys(["Trajectory", "TrajectoryError"], "palpate.control.trajectory"),
     **dict.fromkeys(["Clearance", "clearance"], "palpate.control.clearance"),
     "Scene": "palpate.scenes.scene",
@@ -61,6 +62,7 @@ _MODULES = {
     "models": "palpate.model.library",
     "effects": "palpate.haptics.rendering.effects",
     "plans": "palpate.control.plan",
+    "tasks": "palpate.control.tasks",
     "trajectories": "palpate.control.files",
 }
 
@@ -69,8 +71,10 @@ if TYPE_CHECKING:
     from palpate.contact.laws import friction_law, restitution_law
     from palpate.control import files as trajectories
     from palpate.control import plan as plans
+    from palpate.control import tasks
     from palpate.control.clearance import Clearance, clearance
     from palpate.control.guide_tables import Editing
+    from palpate.control.tasks import Tasks
     from palpate.control.trajectory import Trajectory, TrajectoryError
     from palpate.dynamics.facade import (
         Energy,
@@ -117,11 +121,11 @@ __all__ = [
     "DH", "Body", "Clearance", "Contact", "DeviceError", "Editing", "Energy", "Event", "Hand", "HeightMap",
     "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody",
     "Proxy", "Reach", "Rotation", "Run", "Scene", "Session", "Shape", "Simulation", "Sinusoid", "Snapshot",
-    "SolveReport", "Step", "StepReport", "Surface", "Trajectory", "TrajectoryError", "Transform", "Transient",
+    "SolveReport", "Step", "StepReport", "Surface", "Tasks", "Trajectory", "TrajectoryError", "Transform", "Transient",
     "World", "WorldError", "bias", "center_of_mass", "clearance", "compile", "difference", "effect_law", "effects",
     "energy", "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics",
     "inverse_kinematics", "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "plans",
-    "restitution_law", "run_simulation", "solve_contacts", "touch", "trajectories",
+    "restitution_law", "run_simulation", "solve_contacts", "tasks", "touch", "trajectories",
 ]  # fmt: skip
 
 

@@ -29,6 +29,7 @@ TAKEN = {
     "arm-swing.png",
     "arm-line.png",
     "arm-push.png",
+    "avatar-patterns.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 
@@ -136,7 +137,7 @@ def test_every_command_and_its_options_are_on_the_page():
 def test_every_public_name_is_in_the_reference():
     api = (DOCS / "api.md").read_text(encoding="utf-8")
     named = set(re.findall(r"auto(?:class|function|exception)::? palpate\.(\w+)$", api, flags=re.MULTILINE))
-    assert named | {"effects", "models", "plans", "trajectories"} == set(pp.__all__)
+    assert named | {"effects", "models", "plans", "tasks", "trajectories"} == set(pp.__all__)
 
 
 def test_every_page_is_in_the_contents():

@@ -27,6 +27,7 @@ from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2, Ints1
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get6, put3, scale, sub
 from palpate.world.state import load as load_world
+from palpate.world.step import begin_step
 from palpate.world.world import World
 
 ZERO = (0.0, 0.0, 0.0)
@@ -202,7 +203,9 @@ def sense(address):
 def forget(address):
     """Nothing was felt yet; where it stands is known."""
     a = load_avatar(address)[0]
+    begin_step(a.world)  # a reset has moved coordinates and nothing else: without it, it would stand where it fell
     m, w, _, _, _, _ = load_world(a.world)
+    begin_step(a.world)  # before the first tick nobody has looked where things are
     a.push, a.push_moment, a.push_smooth, a.push_moment_smooth = ZERO, ZERO, ZERO, ZERO
     a.touched, a.fallen, a.lean, a.load, a.load_moment = 0, 0, ZERO, ZERO, ZERO
     a.foot_force[:, :] = 0.0
@@ -263,7 +266,14 @@ class Actor:
         self.block = Block(a)
         self._measure(world)
         self.parts: list[ControlPart] = [
-            ControlPart("sense", sense, self.block, reset=forget, world=a.world, shows=self.shown(a, SENSED))
+            ControlPart(
+                "sense",
+                sense,
+                self.block,
+                reset=forget,
+                world=a.world,
+                shows=self.shown(a, SENSED, capture_point="capture"),
+            )
         ]
 
     def _measure(self, world: World) -> None:
@@ -282,9 +292,12 @@ class Actor:
     def add(self, part: ControlPart) -> None:
         self.parts.append(part)
 
-    def shown(self, struct: Struct, fields: tuple[Field, ...]) -> tuple[Shown, ...]:
-        """Fields of a Struct, by their names in it, with this avatar's prefix in frames."""
-        return tuple(Shown(each._replace(name=self.field_prefix + each.name), struct, each.name) for each in fields)
+    def shown(self, struct: Struct, fields: tuple[Field, ...], **within: str) -> tuple[Shown, ...]:
+        """Fields of a Struct, with this avatar's prefix in frames; within: their names in it, where they are others."""
+        return tuple(
+            Shown(each._replace(name=self.field_prefix + each.name), struct, within.get(each.name, each.name))
+            for each in fields
+        )
 
 
 def inverse(R: Floats1, p: Floats1) -> np.ndarray:
@@ -297,7 +310,7 @@ def inverse(R: Floats1, p: Floats1) -> np.ndarray:
 
 SENSED = (
     Field("com", "f", (3,), "centre of mass of the avatar, world [m]"),
-    Field("capture", "f", (3,), "its capture point on the floor, world [m]"),
+    Field("capture_point", "f", (3,), "its capture point on the floor, world [m]"),
     Field("touched", "i", (), "body of the avatar that hands push most, 0: none"),
     Field("foot_load", "f", (2,), "that the right and the left foot bear [N]", unit="N"),
     Field("palm_load", "f", (2,), "against the right and the left palm [N]", unit="N"),

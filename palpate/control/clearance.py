@@ -106,8 +106,25 @@ def clearance(
     moving = _moving(model, rows) if bodies is None else {model.body(name) for name in bodies}
     others = set(range(1, model.n_bodies)) - moving if obstacles is None else {model.body(name) for name in obstacles}
     pairs, names = _pairs(model, found.geometry, moving, others)
-    gaps = np.empty((len(rows), len(names)))
-    if names and len(rows):
+    return _clearance(names, _gaps(model, found, pairs, len(names), rows))
+
+
+class Gaps:
+    """Gaps between named bodies and obstacles for many sets of rows: what does not change is found once."""
+
+    def __init__(self, model: Model, bodies: Sequence[str], obstacles: Sequence[str]) -> None:
+        self.model, self.found = model, _shapes(model)
+        moving, others = ({model.body(name) for name in names} for names in (bodies, obstacles))
+        self.pairs, self.names = _pairs(model, self.found.geometry, moving, others)
+
+    def __call__(self, rows: Floats2) -> Floats2:
+        """(n, k) [m] of rows (n, nq); columns as `names`."""
+        return _gaps(self.model, self.found, self.pairs, len(self.names), np.ascontiguousarray(rows))
+
+
+def _gaps(model: Model, found: Shapes, pairs: Ints1, columns: int, rows: Floats2) -> Floats2:
+    gaps = np.empty((len(rows), columns))
+    if columns and len(rows):
         block = Block(found.geometry, contacts(found.geometry, model.n_links, 1))
         bad_row = np.zeros(1, dtype=np.intp)
         code = path_gaps_entry(address_of(model), block.address, rows, pairs, gaps, bad_row)
@@ -115,7 +132,7 @@ def clearance(
             check(model, code)
         except ValueError as error:
             raise ValueError(f"row {bad_row[0]}: {error}") from None
-    return _clearance(names, gaps)
+    return gaps
 
 
 @lru_cache(maxsize=8)

@@ -4,6 +4,7 @@ a_ref = g^2 a_plan + g^2 Kp (q_plan - q) + g Kd (g v_plan - v)       damping rat
 tau   = rnea(q, v, a_ref) - (1 - g) D v                              gravity and Coriolis always compensated
 """
 
+from palpate.control.tangent import compare
 from palpate.jit import kernel
 
 KP, KD = 400.0, 40.0  # [1/s^2, 1/s]: 20 rad/s, critically damped (reference 2.4)
@@ -19,8 +20,7 @@ def next_gain(gain, held, dt):
 @kernel
 def reference_acceleration(plan, row, gain, g):
     """a_ref of the planned joints of a Guide at a row of the plan."""
+    compare(g, plan, row)
     for k in range(g.v_at.shape[0]):
-        error = plan.q[row, k] - g.q[g.q_at[k]]
-        rate = gain * plan.v[row, k] - g.v[g.v_at[k]]
-        g.a_ref[g.v_at[k]] = gain * gain * (plan.a[row, k] + KP * error) + gain * KD * rate
-        g.q_shown[k] = plan.q[row, k]
+        rate = gain * g.v_plan[k] - g.v[g.v_at[k]]
+        g.a_ref[g.v_at[k]] = gain * gain * (g.a_plan[k] + KP * g.error[k]) + gain * KD * rate

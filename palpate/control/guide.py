@@ -9,6 +9,8 @@
               the arm moves as that mass, damper and spring would, whatever it weighs itself
     ended     a_ref = -Kd v: brakes, and then stays
 
+Joints may be of any kind but free: what is missing is compared on the tangent space (tangent.py).
+
 g  Guide (guide_tables.py);  p  Plan;  m, w  model and workspace
 """
 
@@ -19,6 +21,7 @@ from palpate.control.guide_tables import (
     load_plan,
 )  # fmt: skip
 from palpate.control.modes import BLEND, EDITED, ENDED, HOLD, PLANNED, RESUME, TEACH, TOUCHED, WAIT
+from palpate.control.tangent import compare, go_on, put_offset, show_joints
 from palpate.conventions import WORLD
 from palpate.dynamics.inertia import apply_wrenches
 from palpate.dynamics.rnea import motion_forces, project_forces
@@ -69,12 +72,12 @@ def change_mode(g, mode):
     g.gain = 1.0 if on_plan else 0.0
     if not on_plan:  # RESUME plans as after a touch, in the next tick
         g.stage = TOUCHED if mode == RESUME else ENDED if mode == HOLD else EDITED
-    p = load_plan(g.plan)[0]
-    row = plan_row(g, p)
-    for k in range(g.v_at.shape[0]):
-        away, rate = g.q[g.q_at[k]] - p.q[row, k], g.v[g.v_at[k]] - p.v[row, k]
-        g.offset[k] = away if mode == BLEND and not on_plan else 0.0
-        g.offset_rate[k] = rate if mode == BLEND and not on_plan else 0.0
+    if mode == BLEND and not on_plan:
+        p = load_plan(g.plan)[0]
+        put_offset(g, p, plan_row(g, p))
+    else:
+        g.offset[:] = 0.0
+        g.offset_rate[:] = 0.0
 
 
 # ---- stages
@@ -128,10 +131,14 @@ def must_end(m, w, g):
         _, position, velocity, _, _ = tool_state(m, w, g.tool)
         if dot(normal, position) <= g.wall_m and dot(normal, velocity) < 0.0:
             return True
-    for k in range(g.q_at.shape[0]):
-        q, v = g.q[g.q_at[k]], g.v[g.v_at[k]]
-        if abs(v) > g.fastest[k] or (q >= g.upper[k] and v > 0.0) or (q <= g.lower[k] and v < 0.0):
+    for k in range(g.v_at.shape[0]):
+        n, v = g.q_of[k], g.v[g.v_at[k]]
+        if abs(v) > g.fastest[k]:
             return True
+        if n >= 0:  # a quaternion has no ends
+            q = g.q[g.q_at[n]]
+            if (q >= g.upper[n] and v > 0.0) or (q <= g.lower[n] and v < 0.0):
+                return True
     return False
 
 
@@ -159,12 +166,10 @@ def next_stage(m, w, g, p):
 @kernel
 def plan_acceleration(g, p, feedback):
     """The plan, and BLEND's offset on it."""
-    row = plan_row(g, p)
+    compare(g, p, plan_row(g, p))
     for k in range(g.v_at.shape[0]):
-        error = p.q[row, k] + g.offset[k] - g.q[g.q_at[k]]
-        rate = p.v[row, k] + g.offset_rate[k] - g.v[g.v_at[k]]
-        g.a_ref[g.v_at[k]] = p.a[row, k] + feedback * (KP * error + KD * rate)
-        g.q_shown[k] = p.q[row, k] + g.offset[k]
+        rate = g.v_plan[k] + g.offset_rate[k] - g.v[g.v_at[k]]
+        g.a_ref[g.v_at[k]] = g.a_plan[k] + feedback * (KP * g.error[k] + KD * rate)
 
 
 @kernel
@@ -172,14 +177,14 @@ def held_acceleration(g):
     """HOLD: constant."""
     for k in range(g.v_at.shape[0]):
         g.a_ref[g.v_at[k]] = g.a_force[k]
-        g.q_shown[k] = g.q[g.q_at[k]]
+    show_joints(g)
 
 
 @kernel
 def brake(g):
     for k in range(g.v_at.shape[0]):
         g.a_ref[g.v_at[k]] = -KD * g.v[g.v_at[k]]
-        g.q_shown[k] = g.q[g.q_at[k]]
+    show_joints(g)
 
 
 @kernel
@@ -204,7 +209,8 @@ def move_offset(m, w, g):
         g.a_ref[g.v_at[k]] += curve
         if g.moving:
             g.offset_rate[k] += dt * curve
-            g.offset[k] += dt * g.offset_rate[k]
+    if g.moving:
+        go_on(g, dt)
 
 
 @kernel
@@ -224,8 +230,7 @@ def ask(m, w, g, p):
         held_acceleration(g)
     elif g.has_course:
         course_acceleration(m, w, g, 0.0 if stage == TOUCHED else 1.0)
-        for k in range(g.q_at.shape[0]):
-            g.q_shown[k] = g.q[g.q_at[k]]
+        show_joints(g)
     else:
         plan_acceleration(g, p, 0.0 if stage == TOUCHED else 1.0)
 

@@ -18,13 +18,14 @@ from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
 from palpate.spatial.placement import Transform, Vector3, vector3
 from palpate.world.world import World
 
+UNIT = 1e-6  # a quaternion whose square is off by less is one, but for rounding
 YIELD_TIME_S = 0.3  # a yielding arm that is pushed and left comes to rest with about this time constant
 KEEP_S = 0.05  # HOLD keeps the mean acceleration of so much contact
 FASTEST_RAD_S = 10.0  # a motion without a plan is stopped here, where the model has no limit of its own
 
 
 class Guide(Struct):
-    """k planned joints of one coordinate each."""
+    """Planned joints: n columns of q, k of v; fewer if there are quaternions."""
 
     dt: float  # [s]
     mode: int  # of modes.py, and
@@ -54,10 +55,13 @@ class Guide(Struct):
     v: Floats1  # (nv,)
     tau: Floats1  # (nv,) written
     wrenches: Floats2  # (n_bodies, 6) what hands do in this tick
-    q_at: Ints1  # (k,) which coordinates the columns of a plan are, and
+    q_at: Ints1  # (n,) which coordinates the columns of a plan are, and
     v_at: Ints1  # (k,) which velocities
-    lower: Floats1  # (k,) limits
-    upper: Floats1  # (k,)
+    q_of: Ints1  # (k,) the column of q that a column of v is the rate of, -1: it turns a quaternion
+    turn_q: Ints1  # (spherical joints,) their first columns in q, and
+    turn_v: Ints1  # (spherical joints,) in v
+    lower: Floats1  # (n,) limits
+    upper: Floats1  # (n,)
     fastest: Floats1  # (k,)
     tau_rest: Floats1  # (nv,) of the joints that are not planned
     damping: Floats1  # (k,) of a yielding joint [N m s/rad]
@@ -65,14 +69,17 @@ class Guide(Struct):
     a_force: Floats1  # (k,) HOLD: in force when the touch began, then kept
     kept: Floats2  # (n, k) HOLD: accelerations of the newest ticks of contact
     v_last: Floats1  # (k,) a tick ago
-    offset: Floats1  # (k,) BLEND
+    error: Floats1  # (k,) from the joints to the plan
+    v_plan: Floats1  # (k,) and how that moves, in the axes of the joints as they are
+    a_plan: Floats1  # (k,)
+    offset: Floats1  # (k,) BLEND; of a quaternion a rotation vector, child axes
     offset_rate: Floats1  # (k,)
     offset_mass: Floats1  # (k,) M_d [kg m^2, kg]
     offset_damping: Floats1  # (k,) B_d
     offset_stiffness: Floats1  # (k,) K_d, 0: the offset stays
     push: Floats1  # (nv,) scratch: J^T c of the hands, or U
     nothing: Floats1  # (nv,) zeros
-    q_shown: Floats1  # (k,) where the joints should be, for frames
+    q_shown: Floats1  # (n,) where the joints should be, for frames
     course: Floats2  # (6, 6) RESUME: polynomials of turn (3) and position (3), coefficient n of t^n
     course_turn: Floats1  # (4,) orientation at its beginning
     goal_turn: Floats1  # (4,) and where it leads
@@ -132,10 +139,13 @@ class Guiding:
 
     def __init__(self, world: World, plan: Plan, editing: Editing) -> None:
         self.world, self.editing, model = world, editing, world.model
-        q_at, v_at = planned_coordinates(model, plan.q.shape[1], editing.joints)
-        if q_at.shape[0] != plan.q.shape[1]:
-            raise ValueError(f"the plan has {plan.q.shape[1]} columns for {q_at.shape[0]} joints")
-        state, zeros, k, nv = world.arrays.state, np.zeros, len(q_at), model.nv
+        q_at, v_at, q_of, turn_q, turn_v = planned_coordinates(model, plan.q.shape[1], editing.joints)
+        if len(q_at) != plan.q.shape[1]:
+            what = "joints" if len(q_at) == len(v_at) else "coordinates"
+            raise ValueError(f"the plan has {plan.q.shape[1]} columns for {len(q_at)} {what}")
+        if len(v_at) != plan.v.shape[1]:
+            raise ValueError(f"the plan has {plan.v.shape[1]} columns of velocities, its joints have {len(v_at)}")
+        state, zeros, n, k, nv = world.arrays.state, np.zeros, len(q_at), len(v_at), model.nv
         start = state.q.copy()
         start[q_at] = plan.q[0]
         H = np.diag(mass_matrix(model, start))[v_at]
@@ -145,11 +155,12 @@ class Guiding:
             dt=world.dt, gain=1.0, goal_s=editing.resume_s, ahead_s=editing.ahead_s, mode=MODES.index(editing.mode),
             loops=editing.loops, slide=_unit(editing.slide),
             q=state.q, v=state.v, tau=state.tau, wrenches=state.wrenches, q_at=q_at, v_at=v_at,
+            q_of=q_of, turn_q=turn_q, turn_v=turn_v, error=zeros(k), v_plan=zeros(k), a_plan=zeros(k),
             lower=model.lower[q_at].copy(), upper=model.upper[q_at].copy(), fastest=fastest,
             tau_rest=state.tau.copy(), damping=H / YIELD_TIME_S, a_ref=zeros(nv), a_force=zeros(k),
             kept=zeros((max(1, round(KEEP_S / world.dt)), k)), v_last=zeros(k), offset=zeros(k), offset_rate=zeros(k),
             offset_mass=H, offset_damping=H / editing.blend_time_s, offset_stiffness=H * swing, push=zeros(nv),
-            nothing=zeros(nv), q_shown=zeros(k), course=zeros((6, 6)), course_turn=np.array([1.0, 0.0, 0.0, 0.0]),
+            nothing=zeros(nv), q_shown=zeros(n), course=zeros((6, 6)), course_turn=np.array([1.0, 0.0, 0.0, 0.0]),
             goal_turn=np.array([1.0, 0.0, 0.0, 0.0]), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6),
         )  # fmt: skip
         if editing.tool is not None:
@@ -172,7 +183,7 @@ class Guiding:
     def joints(self) -> tuple[str, ...]:
         """Names of the planned joints, in the order of a plan's columns."""
         at = {where.start: name for name, where in self.world.model.q_index.items()}
-        return tuple(at[n] for n in self.arrays.q_at.tolist())
+        return tuple(at[n] for n in self.arrays.q_at.tolist() if n in at)
 
     @property
     def mode(self) -> int:
@@ -180,12 +191,16 @@ class Guiding:
 
     def block_of(self, plan: Plan) -> int:
         """Address of another plan of the same joints, for the tick to follow (FOLLOW); `plan` is it from now on."""
-        k = len(self.arrays.q_at)
-        if plan.q.shape[1] != k or len(plan.q) == 0:
-            raise ValueError(f"a plan for this scene has rows of {k} joints, this one is {plan.q.shape}")
+        n, k = len(self.arrays.q_at), len(self.arrays.v_at)
+        if (plan.q.shape[1], plan.v.shape[1]) != (n, k) or len(plan.q) == 0:
+            wanted = f"{n} joints" if n == k else f"{n} coordinates and {k} velocities"
+            raise ValueError(f"a plan for this scene has rows of {wanted}, this one is {plan.q.shape}")
         table = Plan(*(np.ascontiguousarray(x, dtype=float) for x in plan))
         if not all(np.isfinite(x).all() for x in table):
             raise ValueError("the plan holds a NaN or an infinity")
+        for at in self.arrays.turn_q.tolist():
+            if np.abs((table.q[:, at : at + 4] ** 2).sum(axis=1) - 1.0).max() > UNIT:
+                raise ValueError(f"columns {at} to {at + 3} of the plan are no quaternions of unit length")
         goal = Transform()
         if self.editing.tool is not None:
             q = self.world.q.copy()
@@ -196,18 +211,34 @@ class Guiding:
         return self._plans[-1].address
 
 
-def planned_coordinates(model: Model, n: int, joints: Sequence[str] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (k,) and velocities (k,) of the named joints, or of the model's first n coordinates."""
+def planned_coordinates(model: Model, n: int, joints: Sequence[str] | None) -> tuple[np.ndarray, ...]:
+    """q_at, v_at, q_of, turn_q, turn_v of a Guide: of the named joints, or of those of the model's first n coordinates.
+
+    A free joint has nothing that could drive it along a plan.
+    """
     names = list(joints) if joints is not None else [j for j, s in model.q_index.items() if s.start < n]
     for name in names:
         if name not in model.q_index:
             raise ValueError(f"there is no joint {name!r} to plan for; known: {', '.join(model.joint_names)}")
-    several = [j for j in names if model.q_index[j].stop - model.q_index[j].start != 1
-               or model.v_index[j].stop - model.v_index[j].start != 1]  # fmt: skip
-    if several:
-        raise ValueError(f"a plan moves joints of one coordinate each; {', '.join(several)} of {model.name!r} has more")
-    return (np.array([model.q_index[j].start for j in names], dtype=np.int64),
-            np.array([model.v_index[j].start for j in names], dtype=np.int64))  # fmt: skip
+    free = [name for name in names if len(range(model.nq)[model.q_index[name]]) == 7]
+    if free:
+        raise ValueError(f"nothing drives {', '.join(free)} of {model.name!r}: a free joint cannot follow a plan")
+    q_at: list[int] = []
+    v_at: list[int] = []
+    q_of: list[int] = []
+    turn_q: list[int] = []
+    turn_v: list[int] = []
+    for name in names:
+        q, v = range(model.nq)[model.q_index[name]], range(model.nv)[model.v_index[name]]
+        if len(q) == len(v):
+            q_of += range(len(q_at), len(q_at) + len(q))
+        else:
+            turn_q.append(len(q_at))
+            turn_v.append(len(v_at))
+            q_of += [-1] * len(v)
+        q_at += q
+        v_at += v
+    return tuple(np.array(x, dtype=np.int64) for x in (q_at, v_at, q_of, turn_q, turn_v))
 
 
 def _unit(direction: Vector3) -> Vector:

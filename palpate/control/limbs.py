@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from palpate.model.library.hrp2 import FOOT_Z, SOLE_X, SOLE_Y
-from palpate.model.library.human import HEEL, SOLE_DEPTH, TABLE
+from palpate.model.library.human import HAND_BOX, HEEL, PALM_SHIFT, SOLE_DEPTH, TABLE
 from palpate.model.model import Floats, Ints1, Model
 from palpate.spatial.placement import Vector3
 
@@ -62,7 +62,7 @@ HRP2 = Limbs(
 HUMAN = Limbs(
     waist="pelvis", chest="thorax", head="head", feet=("foot_r", "foot_l"), hands=("hand_r", "hand_l"),
     elbows=("forearm_r", "forearm_l"), soles=((-HEEL * FOOT, (1.0 - HEEL) * FOOT), (-0.045, 0.045), -SOLE_DEPTH),
-    palm=(0.0, 0.015, -0.09),
+    palm=(0.0, PALM_SHIFT + 0.5 * HAND_BOX[1], -0.5 * HAND_BOX[2]),
 )  # fmt: skip
 
 

@@ -32,6 +32,26 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.arm_teach:run",
         "I-GMS: a hand leads the tool around the obstacle, and the arm does it again",
     ),
+    "avatar-patterns": (
+        "palpate.experiments.avatar_patterns:run",
+        "AMELIF: push, pull, tap, double tap, shake, hold and stroke told apart by force alone",
+    ),
+    "avatar-carry": (
+        "palpate.experiments.avatar_carry:run",
+        "two avatars carry a plank: one leads and the other follows what its palms feel, or a hand leads both",
+    ),
+    "avatar-table-hrp2": (
+        "palpate.experiments.avatar_table:run_hrp2",
+        "AMELIF: HRP-2 takes a box from a table, and a hand moves it together with the robot",
+    ),
+    "avatar-table-human": (
+        "palpate.experiments.avatar_table:run_human",
+        "AMELIF: a person takes a box from a table, and a hand moves it together with them",
+    ),
+    "avatar-sequence": (
+        "palpate.experiments.avatar_sequence:run",
+        "AMELIF: HRP-2 takes, carries and places a box; the motion as given and optimised",
+    ),
     "avatar-push": (
         "palpate.experiments.avatar_push:run",
         "HRP-2 and a person, pushed in eight directions: springs, balance and steps against the capture point's bound",
@@ -47,6 +67,10 @@ EXPERIMENTS: Registry = {
     "friction-cones": (
         "palpate.experiments.friction_cones:run",
         "friction on a polygon against the exact cone: direction, drag, time",
+    ),
+    "joint-parameters": (
+        "palpate.experiments.joint_parameters:run",
+        "AMELIF: a spherical joint by quaternion, Euler angles, rotation vector, and three light hinges",
     ),
     "learn-by-touch": (
         "palpate.experiments.learn_by_touch:run",

@@ -52,11 +52,12 @@ COUNTERS = (
     "stale",  # first packets that echo no recent time: the peer must say HELLO again
     "full",  # first packets that found no row
     "hasty",  # greetings that came faster than they are answered
+    "other_version",  # greetings of another version of the packets
     "evicted",  # rows taken from peers that were silent for FORGET_NS
     "silenced",  # times the holder was silent for HOLD_NS, and lost the hand
     "passed",  # times the hand was given to somebody
 )
-EVICTED, SILENCED, PASSED = 7, 8, 9
+EVICTED, SILENCED, PASSED = 8, 9, 10
 NOBODY = -1  # in place of a row
 
 
@@ -91,7 +92,7 @@ def cookie(secret: Ints1, sender: Ints1) -> Any:
 
 @kernel
 def dropped(peers: Peers, reason: int) -> int:
-    """Count a packet that is dropped; the reason, MALFORMED .. HASTY, again."""
+    """Count a packet that is dropped; the reason, MALFORMED .. OTHER_VERSION, again."""
     peers.counters[MALFORMED - reason] += 1
     return reason
 

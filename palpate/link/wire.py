@@ -9,6 +9,10 @@ A hand says HELLO, the simulation answers WELCOME with a session; then QUERY and
 newest counts; BYE ends it.  Each echoes the other's newest sequence and time, so both sides know the age of all.
 A HELLO is as long as its WELCOME: whoever sends one in another's name makes him get no more than was sent.
 
+A state that does not fit into one datagram crosses in up to MOST_PARTS of them, none of which a network has to break up
+again: each is a STATE of its own, sealed and numbered, with all fields but `rest`, of which it has its part.  `first`
+is the sequence of part 0, so that parts find each other; a state of which one is lost is lost, as if all were.
+
 Whoever reads a packet has an array `lengths`: how many words a packet of each type has, 0 if that type is not for him.
 So a packet sent back to its sender is dropped like any other nonsense.  Cheap checks come first, the MAC last.  The
 MAC proves who wrote a packet and that nothing changed; that it is not an old one is the session's and the sequence's
@@ -19,7 +23,8 @@ a page can do, it can do across a link.  What only the server knows (when a mess
 written by the server.
 
 In kernels, `words[QUERY_AT.wants]` is a field of a packet, and words seen as float64 give the others:
-`floats[STATE_AT.hand_force + i]`.  Sizes vary only in STATE, where v comes after q: `floats[STATE_AT.q + nq + i]`.
+`floats[STATE_AT.hand_force + i]`.  Sizes vary only in STATE, whose `rest` comes last: q, v, and then the words that the
+simulation's controllers publish, int64 and float64 as they are in a frame.
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ from palpate.link.keys import PUBLIC_KEY, Key
 from palpate.link.siphash import siphash
 from palpate.model.model import Ints1
 
-MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 4
+MAGIC, VERSION = int.from_bytes(b"PLPT", "little"), 5
 HEAD, SESSION, SEQUENCE, TIME_NS, PAYLOAD = range(5)  # words of a packet
 ENVELOPE_WORDS = PAYLOAD + 1  # with the MAC
 LARGEST_WORDS = 184  # 1472 bytes: what Ethernet's 1500 leave for UDP over IPv4
@@ -44,7 +49,8 @@ NAME_WORDS = 8
 HAND_WORDS = Layout(HAND).words
 
 HELLO, WELCOME, QUERY, STATE, BYE = range(1, 6)  # types
-MALFORMED, FORGED = -1, -2  # why a packet is dropped; peers.py has more
+MALFORMED, FORGED, OTHER_VERSION = -1, -2, -8  # why a packet is dropped; peers.py has more
+MOST_PARTS = 8  # of a state
 
 WATCH, HOLD = 0, 1  # what a QUERY wants
 NOBODY_HOLDS, YOU_HOLD, ANOTHER_HOLDS = 0, 1, 2  # holder in a STATE
@@ -92,12 +98,13 @@ FIELDS: dict[int, tuple[Field, ...]] = {
         Field("event_seen", "i", (), "number of the newest event of this hand"),
         Field("dropped", "i", (3,), "packets of anyone so far that were malformed, forged, replayed"),
         Field("parked", "i", (), "bit k: the k-th body that can be placed waits to be added"),
+        Field("first", "i", (), "sequence of the first part of this state"),
+        Field("part", "i", (), "which part of it this is, from 0 on"),
         Field("sim_time_s", "f", (), "simulated time [s]"),
         Field("hand_force", "f", (HANDS, 3), "force on the body from each hand, world [N]"),
         Field("hand_point", "f", (HANDS, 3), "the point that it holds, or the ball that presses, world [m]"),
         Field("granted_J", "f", (), "energy that this side has granted to the other so far [J]"),
-        Field("q", "f", ("nq",), "coordinates"),
-        Field("v", "f", ("nv",), "velocities"),
+        Field("rest", "f", ("n_rest",), "its part of q, v and what controllers publish, the last filled up with zeros"),
     ),
     BYE: (Field("reason", "i", (), "0: done"),),
 }  # fmt: skip
@@ -135,8 +142,6 @@ class QueryOffsets(NamedTuple):
 
 
 class StateOffsets(NamedTuple):
-    """v is not here: it follows q, at q + nq."""
-
     query_seen: int
     query_time_ns: int
     waited_ns: int
@@ -150,19 +155,21 @@ class StateOffsets(NamedTuple):
     event_seen: int
     dropped: int
     parked: int
+    first: int
+    part: int
     sim_time_s: int
     hand_force: int
     hand_point: int
     granted_J: int
-    q: int
+    rest: int
 
 
 class ByeOffsets(NamedTuple):
     reason: int
 
 
-def _layout(kind: int, nq: int = 0, nv: int = 0) -> Layout:
-    return Layout(FIELDS[kind], nq=nq, nv=nv)
+def _layout(kind: int, rest: int = 0) -> Layout:
+    return Layout(FIELDS[kind], n_rest=rest)
 
 
 def _offsets(kind: int) -> dict[str, int]:
@@ -172,9 +179,11 @@ def _offsets(kind: int) -> dict[str, int]:
 # The compiler takes these as constants.
 HELLO_AT, WELCOME_AT = HelloOffsets(**_offsets(HELLO)), WelcomeOffsets(**_offsets(WELCOME))
 QUERY_AT, BYE_AT = QueryOffsets(**_offsets(QUERY)), ByeOffsets(**_offsets(BYE))
-STATE_AT = StateOffsets(**{name: at for name, at in _offsets(STATE).items() if name != "v"})
+STATE_AT = StateOffsets(**_offsets(STATE))
 QUERY_WORDS = _layout(QUERY).words + ENVELOPE_WORDS  # of a whole packet
-LARGEST_SCENE = LARGEST_WORDS - ENVELOPE_WORDS - _layout(STATE).words  # coordinates and velocities that a STATE holds
+LARGEST_REST = LARGEST_WORDS - ENVELOPE_WORDS - _layout(STATE).words  # words of a state that one STATE holds,
+LARGEST_SCENE = MOST_PARTS * LARGEST_REST  # and all of its parts
+_LOW_16, _LOW_32 = (1 << 16) - 1, (1 << 32) - 1
 
 
 @kernel
@@ -189,15 +198,20 @@ def seal(words: Ints1, lengths: Ints1, kind: int, session: int, sequence: int, t
 
 @kernel
 def open_packet(words: Ints1, n_bytes: int, lengths: Ints1, key: Ints1) -> int:
-    """The type of the packet of n_bytes that was received into words, or MALFORMED, or FORGED.
+    """The type of the packet of n_bytes that was received into words, or MALFORMED, FORGED or OTHER_VERSION.
 
-    n_bytes may be anything, also more than words hold (a datagram that was cut off).
+    n_bytes may be anything, also more than words hold (a datagram that was cut off).  A greeting of another version is
+    told from noise by its MAC: so both sides can be told what is wrong.
     """
     if n_bytes < 8 * ENVELOPE_WORDS or n_bytes > 8 * words.shape[0]:
         return MALFORMED
     kind = words[HEAD] >> 48
-    if words[HEAD] != MAGIC | VERSION << 32 | kind << 48 or kind < 1 or kind >= lengths.shape[0]:
+    if words[HEAD] & _LOW_32 != MAGIC or kind < 1 or kind >= lengths.shape[0]:
         return MALFORMED
+    if words[HEAD] >> 32 & _LOW_16 != VERSION:
+        greets = kind in (HELLO, WELCOME) and lengths[kind] > 0 and n_bytes % 8 == 0
+        end = n_bytes // 8 - 1
+        return OTHER_VERSION if greets and siphash(words, 0, end, key) == words[end] else MALFORMED
     if n_bytes != 8 * lengths[kind]:
         return MALFORMED
     last = lengths[kind] - 1
@@ -214,20 +228,25 @@ def open_entry(words: Ints1, n_bytes: int, lengths: Ints1, key: Ints1) -> int:
     return open_packet(words, n_bytes, lengths, key)
 
 
-def check_scene(nq: int, nv: int) -> None:
-    """A ValueError if the coordinates and velocities of a scene do not fit into one packet."""
-    if nq + nv > LARGEST_SCENE:
-        raise ValueError(
-            f"the scene has {nq + nv} coordinates and velocities, a packet holds {LARGEST_SCENE}: serve a smaller scene"
-        )
+def state_parts(nq: int, nv: int, own: int = 0) -> tuple[int, int]:
+    """(in how many parts a state crosses, how many of its words each has); a ValueError if there are too many.
+
+    own  words that the simulation's controllers publish, beside coordinates and velocities
+    """
+    words = nq + nv + own
+    if words > LARGEST_SCENE:
+        told = f"{nq + nv} coordinates and velocities" + (f", and {own} numbers of its controllers" if own else "")
+        raise ValueError(f"the scene has {told}; a link carries {LARGEST_SCENE}: serve a smaller scene")
+    parts = max(1, -(-words // LARGEST_REST))
+    return parts, -(-words // parts)
 
 
-def packet_lengths(nq: int, nv: int, kinds: tuple[int, ...] = TYPES) -> np.ndarray:
+def packet_lengths(nq: int, nv: int, kinds: tuple[int, ...] = TYPES, own: int = 0) -> np.ndarray:
     """How many words a packet of each type has, (6,) int64 by type; 0 for those not among `kinds`."""
-    check_scene(nq, nv)
+    _, rest = state_parts(nq, nv, own)
     lengths = np.zeros(1 + len(TYPES), dtype=np.int64)
     for kind in kinds:
-        lengths[kind] = _layout(kind, nq, nv).words + ENVELOPE_WORDS
+        lengths[kind] = _layout(kind, rest).words + ENVELOPE_WORDS
     return lengths
 
 
@@ -243,7 +262,7 @@ def name_text(words: np.ndarray) -> str:
 
 
 class Packet(NamedTuple):
-    """A packet, unpacked; if it was dropped, `kind` is MALFORMED or FORGED, and there is nothing else."""
+    """A packet, unpacked; if it was dropped, `kind` says why, and of OTHER_VERSION there is the field `version`."""
 
     kind: int
     session: int = 0
@@ -253,11 +272,14 @@ class Packet(NamedTuple):
 
 
 class Wire:
-    """Packets from Python, for handshakes and tests.  nq and nv: of the scene; not needed before STATEs are read."""
+    """Packets from Python, for handshakes and tests.  nq, nv, own: of the scene; not needed before STATEs are read."""
 
-    def __init__(self, key: Key = PUBLIC_KEY, nq: int = 0, nv: int = 0, kinds: tuple[int, ...] = TYPES) -> None:
-        self.key, self.lengths = key, packet_lengths(nq, nv, kinds)
-        self.layouts = {kind: _layout(kind, nq, nv) for kind in kinds}
+    def __init__(
+        self, key: Key = PUBLIC_KEY, nq: int = 0, nv: int = 0, kinds: tuple[int, ...] = TYPES, own: int = 0
+    ) -> None:
+        self.key, self.lengths = key, packet_lengths(nq, nv, kinds, own)
+        self.parts, rest = state_parts(nq, nv, own)
+        self.layouts = {kind: _layout(kind, rest) for kind in kinds}
 
     def pack(self, kind: int, /, *, session: int = 0, sequence: int = 0, time_ns: int = 0, **fields: Any) -> bytes:
         """A sealed packet; fields not given are zero, `name` is a text."""
@@ -274,7 +296,8 @@ class Wire:
         words[:] = np.frombuffer(data, dtype="<i8", count=len(words))
         kind = int(open_entry(words, len(data), self.lengths, self.key.words))
         if kind < 0:
-            return Packet(kind)
+            told = {"version": int(words[HEAD]) >> 32 & _LOW_16} if kind == OTHER_VERSION else {}
+            return Packet(kind, fields=told)
         fields = self.layouts[kind].unpack(words[PAYLOAD:-1])
         if "name" in fields:
             fields["name"] = name_text(fields["name"])

@@ -7,8 +7,9 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
     start     rows as of `pose`, where the simulation begins: what the camera looks at
     views     {"perspective" | "front" | "side" | "top": {"eye": [3], "target": [3]}}: where the camera stands [m];
               those left out follow from what there is to see
-    settings  sliders: [{"event", "label", "field", "unit", "low", "high", "step", "value", "about"}, ...]: the page
-              sends the event with a value, and shows the frame's field as what it is now; `value` is the usual one
+    settings  sliders: [{"event", "label", "field", "unit", "low", "high", "step", "value", "about", "switch"}, ...]:
+              the page sends the event with a value, and shows the frame's field as what it is now; `value` is the
+              usual one.  With "switch" it is on (1) or off (0)
     events    what a page may send: {name: {"kind", "low", "high", "whole", "bodies"}}: its number in frame.EVENT,
               bounds of its value, whether that is a whole number, and the bodies that it may be about
     plots     [{"name", "title", "unit", "series", "least", "zero", "logarithmic"}, ...]: the first two are open at
@@ -20,6 +21,8 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
               Fields that are signals (frame.Field) have a plot for each group, whether they are listed or not
     panels    names of the panels that it has use for; a page shows those that it knows: touch, contacts, edit, things,
               task, devices, scenes, lab
+    drawings, actors
+              what is drawn of fields over the bodies, and what acts by itself and can be told to: drawings.py
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ from palpate.frame import (
     Layout,
 )  # fmt: skip
 from palpate.registry import everything
+from palpate.runtime.drawings import check_drawings, complete_drawings
 from palpate.scenes import SCENES
 
 if TYPE_CHECKING:  # who replays needs no compiler
@@ -85,6 +89,7 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     settings = [_setting(setting, events) for setting in own.get("settings", [])]
     plots = [{"name": plot["title"].lower()} | plot for plot in own.get("plots", [])]
     plots += [plot for plot in (*signal_plots(layout), LATENESS) if plot["name"] not in {p["name"] for p in plots}]
+    drawn = complete_drawings(own)
     hello = {
         "palpate": version("palpate"), "mode": "live", "scene": "", "title": own.get("scene", ""), "rate_hz": 1000.0,
         "start": [AT_ORIGIN] * len(bodies), "views": {}, "settings": [], "axes": [], "path": [],
@@ -92,7 +97,7 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
         "counters": list(COUNTERS), "lateness_edges_us": list(LATENESS_EDGES_US),
     } | own | {
         "sizes": dict(layout.sizes), "frame": layout.describe(), "bodies": bodies, "events": events,
-        "plots": plots, "settings": settings,
+        "plots": plots, "settings": settings, **drawn,
     }  # fmt: skip
     names, fields = [plot["name"] for plot in plots], {field.name for field in layout.fields}
     if len(set(names)) < len(names):
@@ -104,6 +109,7 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
         raise ValueError(f"settings go from low to high in steps above 0, unlike {', '.join(odd)}")
     if lost := [s["event"] for s in settings if s["event"] not in events]:
         raise ValueError(f"settings send events that it does not list: {', '.join(lost)}")
+    check_drawings(hello, layout.shape, [body["name"] for body in bodies], events)
     return hello
 
 
@@ -125,13 +131,30 @@ def _setting(given: dict[str, Any], events: dict[str, dict[str, Any]]) -> dict[s
     """A slider with all that it has: its bounds are those of its event unless it has its own."""
     bounds: dict[str, Any] = {"low": 0.0, "high": 1.0} | events.get(given["event"], {}) | given
     low, high = bounds["low"], bounds["high"]
-    return {"unit": "", "about": "", "low": low, "high": high, "step": (high - low) / 100.0, "value": low} | given
+    step = high - low if given.get("switch") else (high - low) / 100.0
+    return {"unit": "", "about": "", "switch": False, "low": low, "high": high, "step": step, "value": low} | given
 
 
 def replayed(recorded: dict[str, Any], layout: Layout) -> dict[str, Any]:
     """The hello of a recording for a page: it can be played and looked at, and nothing in it can be set."""
     seek = {"kind": SEEK, "low": 0.0, "high": recorded["duration_s"]}
-    return complete(recorded, layout) | {"mode": "replay", "settings": [], "events": EVENTS | {"seek": seek}}
+    hello = complete(recorded, layout)
+    actors = [actor | {"event": "", "commands": [], "settings": []} for actor in hello["actors"]]
+    return hello | {"mode": "replay", "settings": [], "actors": actors, "events": EVENTS | {"seek": seek}}
+
+
+def merge_hello(own: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What two tell of one simulation: lists one after the other, dicts together, of anything else the second's."""
+    merged = dict(own)
+    for key, value in more.items():
+        before = own.get(key, [])
+        if isinstance(before, (list, tuple)) and isinstance(value, (list, tuple)):
+            merged[key] = [*before, *(each for each in value if each not in before)]
+        elif isinstance(before, dict) and isinstance(value, dict):
+            merged[key] = before | value
+        else:
+            merged[key] = value
+    return merged
 
 
 def check_fields(layout: Layout) -> None:

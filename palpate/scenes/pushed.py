@@ -45,17 +45,24 @@ def standing_world(
     return world
 
 
-def pushed(kind: str, sole: str = "spheres", steps: bool = True, rate_hz: float = 1000.0) -> Scene:
-    """An avatar that balances and, if it may, steps."""
-    world = standing_world(kind, sole, rate_hz)
+def balanced(world: World, steps: bool = True) -> Actor:
+    """The avatar of a world, in balance."""
     actor = Actor(world)
     balancing = Balancing(actor)
     if steps:
         actor.add(Stepping(balancing).part)
     actor.add(balancing.part)
+    return actor
+
+
+def pushed(kind: str, sole: str = "spheres", steps: bool = True, rate_hz: float = 1000.0) -> Scene:
+    """An avatar that balances and, if it may, steps."""
+    world = standing_world(kind, sole, rate_hz)
     who = "HRP-2" if kind == "hrp2" else "a person"
     name = "push-me" if kind == "hrp2" else "push-me-human"
-    return Scene(name, f"push me: {who} keeps the balance", world, controllers=tuple(actor.parts))
+    return Scene(
+        name, f"push me: {who} keeps the balance", world, controllers=(lambda world: balanced(world, steps).parts,)
+    )
 
 
 def push_me(steps: bool = True, sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:

@@ -10,10 +10,11 @@ from palpate import frame, jit
 from palpate.jit import entry
 from palpate.link.keys import Key
 from palpate.link.peers import BURST, FORGET_NS, GREET_NS, SEATS
+from palpate.link.siphash import siphash_entry
 from palpate.link.sockets import ADDRESS_BYTES, SENDER_WORDS
 from palpate.link.wire import BYE, HELLO, LARGEST_WORDS, QUERY, STATE, TYPES, WELCOME, Wire, packet_lengths
 from palpate.runtime.link.relay import Relaying
-from palpate.runtime.link.relay_kernels import load, pass_on, take_packet, write_state, write_welcome
+from palpate.runtime.link.relay_kernels import load, pass_on, take_packet, write_part, write_state, write_welcome
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.any_arm import scene_of
 
@@ -34,7 +35,8 @@ def arrive(address, n_bytes, now, sent):
     holder, _ = pass_on(r, peers, now)
     for row in range(SEATS):
         if r.due[row]:
-            sent[0] += write_state(r, peers, o, row, holder, now)
+            write_state(r, peers, o, row, holder, now)
+            sent[0] += write_part(r, peers, row, 0, now)
             for i in range(r.lengths_out[STATE]):
                 sent[1 + i] = r.answer[i]
     return sent[0]
@@ -179,3 +181,26 @@ def test_a_greeting_is_as_long_as_its_answer_and_shorter_ones_are_malformed(serv
     assert not any(server.take(greeting[:n], 4005) for n in range(len(greeting)))
     assert server.relaying.counts()["malformed"] == before + len(greeting)
     assert len(server.take(greeting, 4005)) == len(greeting)
+
+
+def test_a_greeting_of_another_version_gets_no_more_bytes_than_it_has_and_no_faster(server):
+    """It is answered, so that its sender can be told; a stranger whose name it bears is none the worse for it."""
+    greeting = np.frombuffer(server.wire.pack(HELLO, nonce=5), dtype="<i8").astype(np.int64)
+    before = server.relaying.counts()
+
+    def of_version(version: int, words: int) -> bytes:
+        body = np.resize(greeting, words - 1)
+        body[0] = int(body[0]) & ~(0xFFFF << 32) | version << 32
+        return np.append(body, siphash_entry(body, KEY.words)).astype("<i8").tobytes()
+
+    answered = 0
+    for version in (1, 4, 6, 999):
+        for words in range(6, 60):
+            packet = of_version(version, words)
+            answer = server.take(packet, 4006)
+            assert len(answer) <= len(packet)
+            answered += len(answer) > 0
+    assert answered == 64  # a burst, and then no more at once
+    told = server.relaying.counts()
+    assert told["other_version"] - before["other_version"] == 4 * 54
+    assert told["malformed"] == before["malformed"]

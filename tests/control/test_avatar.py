@@ -57,7 +57,7 @@ def test_centre_of_mass_and_capture_point_are_those_of_the_momentum(kind):
         w = np.sqrt(9.81 / actor.avatar.height_m)
         assert f["avatar_com"] == pytest.approx(c, abs=1e-12)
         assert actor.avatar.com_velocity == pytest.approx(velocity, abs=1e-12)
-        assert f["avatar_capture"] == pytest.approx([*(c + velocity / w)[:2], actor.avatar.floor_m], abs=1e-12)
+        assert f["avatar_capture_point"] == pytest.approx([*(c + velocity / w)[:2], actor.avatar.floor_m], abs=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["hrp2", "human"])
@@ -175,7 +175,10 @@ def test_a_control_part_acts_while_the_world_moves_and_is_set_within_bounds_only
     actor.avatar.mass = 2.0
     actor.parts[:] = [counting(actor, actor.avatar.world)]
     session = pp.touch(scene(world, actor), page=False)
+    (slider,) = [s for s in session.hello()["settings"] if s["event"] == "by"]
+    assert (slider["label"], slider["low"], slider["high"], slider["value"]) == ("By", 0.5, 3.0, 2.0)
     session.simulate(0.01)
+    assert session.frame()[slider["field"]] == 2.0
     assert session.frame()["lean"][0] == pytest.approx(20.0)
     for value, by in ((1.0, 1.0), (3.0, 3.0)):
         before = session.frame()["lean"][0]

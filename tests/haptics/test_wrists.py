@@ -17,6 +17,7 @@ from palpate.haptics.guard import RISE_S
 from palpate.spatial.placement import Rotation
 
 NAME = "phantom-premium-1.5-6dof"
+GIMBAL = "phantom-premium-1.5-gimbal"  # sensed, not driven
 SPEC = MODELS[NAME].spec
 UP, ASKEW = (0.0, 0.0, 1.0), (0.48, -0.6, 0.64)
 in_session = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
@@ -54,9 +55,10 @@ def played(rows, spec=SPEC, buttons=1) -> Playback:
 
 
 @pytest.mark.nojit
+@pytest.mark.parametrize("model", [NAME, GIMBAL])
 @pytest.mark.parametrize(("axis", "angle"), [(UP, 0.7), (ASKEW, -1.2), ((1.0, 0.0, 0.0), 2.5)])
-def test_the_wrist_follows_the_hand_and_is_read_as_it_is(axis, angle):
-    device, reading = Simulated(NAME, wrist(axis, angle, 0.1, 0.4)), DeviceReading()
+def test_the_wrist_follows_the_hand_and_is_read_as_it_is(model, axis, angle):
+    device, reading = Simulated(model, wrist(axis, angle, 0.1, 0.4)), DeviceReading()
     with device:
         for _ in range(1500):
             device.read(reading)
@@ -98,7 +100,7 @@ def test_a_torque_turns_the_hand_until_its_wrist_holds_it(torque):
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("model", [name for name in MODELS if name != NAME])
+@pytest.mark.parametrize("model", [name for name in MODELS if name not in (NAME, GIMBAL)])
 def test_devices_without_a_wrist_stay_unturned(model):
     reading = DeviceReading()
     with Simulated(model, wrist(UP, 1.0, 0.0, 0.1)) as device:

@@ -18,9 +18,12 @@ from palpate.link.wire import (
     FORGED,
     HAND_WORDS,
     HELLO,
+    LARGEST_REST,
     LARGEST_SCENE,
     LARGEST_WORDS,
     MALFORMED,
+    MOST_PARTS,
+    OTHER_VERSION,
     QUERY,
     STATE,
     TYPES,
@@ -30,6 +33,7 @@ from palpate.link.wire import (
     name_words,
     open_entry,
     packet_lengths,
+    state_parts,
 )  # fmt: skip
 
 pytestmark = pytest.mark.nojit
@@ -52,32 +56,32 @@ PAYLOADS = {
          "hands": [list(range(1, HAND_WORDS + 1)), list(range(-HAND_WORDS, 0))], "event_value": 0.5},
     ),
     STATE: (
-        "<16q19d",
+        "<18q19d",
         {"query_seen": 98, "query_time_ns": 987654321, "waited_ns": 1500, "age_ns": 700000, "tick": 60000, "state": 1,
          "edit_mode": 2, "edit_stage": 1, "holder": 2, "hand_body": [3, 7], "event_seen": 4,
-         "dropped": [1, 2, 3], "parked": 9, "sim_time_s": 60.0,
+         "dropped": [1, 2, 3], "parked": 9, "first": 0x0102030405060708, "part": 0, "sim_time_s": 60.0,
          "hand_force": [[1.0, 2.0, -3.0], [4.0, 5.0, 6.0]],
-         "hand_point": [[0.5, -0.25, 8.0], [16.0, 0.0, -1.0]], "granted_J": 0.125, "q": [0.1, 0.2, 0.3],
-         "v": [-1.0, float("inf")]},
+         "hand_point": [[0.5, -0.25, 8.0], [16.0, 0.0, -1.0]], "granted_J": 0.125,
+         "rest": [0.1, 0.2, 0.3, -1.0, float("inf")]},
     ),
     BYE: ("<q", {"reason": 1}),
 }  # fmt: skip
 # Written by struct and by the hash of test_siphash.py (by_struct below), a word a group.
 GOLDEN = {
     HELLO: """
-        504c505404000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0000000000000000
+        504c505405000100 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000
-        0000000000000000 ddd878ffb40ba193
+        0000000000000000 a39b698038fd7ba3
     """,
     WELCOME: """
-        504c505404000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
+        504c505405000200 feffffffffffffff 0807060504030201 0180c6a47e8d0300 f9ffffffffffffff 0300000000000000
         0200000000000000 0400000000000000 0000000000000040 7468652061726d20 e2809320c39f0000 0000000000000000
         0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000408f40
-        0000000000002140 0ebafc2e9e04505e
+        0000000000002140 4db139a511610a51
     """,
     QUERY: """
-        504c505404000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
+        504c505405000300 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 0500000000000000
         6300000000000000 15cd5b0700000000 0400000000000000 0600000000000000 0100000000000000 0200000000000000
         0300000000000000 0400000000000000 0500000000000000 0600000000000000 0700000000000000 0800000000000000
         0900000000000000 0a00000000000000 0b00000000000000 0c00000000000000 0d00000000000000 0e00000000000000
@@ -90,19 +94,19 @@ GOLDEN = {
         eaffffffffffffff ebffffffffffffff ecffffffffffffff edffffffffffffff eeffffffffffffff efffffffffffffff
         f0ffffffffffffff f1ffffffffffffff f2ffffffffffffff f3ffffffffffffff f4ffffffffffffff f5ffffffffffffff
         f6ffffffffffffff f7ffffffffffffff f8ffffffffffffff f9ffffffffffffff faffffffffffffff fbffffffffffffff
-        fcffffffffffffff fdffffffffffffff feffffffffffffff ffffffffffffffff 000000000000e03f 3a5622a68efe456e
+        fcffffffffffffff fdffffffffffffff feffffffffffffff ffffffffffffffff 000000000000e03f 2b7bc15641b1ce0e
     """,
     STATE: """
-        504c505404000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
+        504c505405000400 feffffffffffffff 0807060504030201 0180c6a47e8d0300 6200000000000000 b168de3a00000000
         dc05000000000000 60ae0a0000000000 60ea000000000000 0100000000000000 0200000000000000 0100000000000000
         0200000000000000 0300000000000000 0700000000000000 0400000000000000 0100000000000000 0200000000000000
-        0300000000000000 0900000000000000 0000000000004e40 000000000000f03f 0000000000000040 00000000000008c0
-        0000000000001040 0000000000001440 0000000000001840 000000000000e03f 000000000000d0bf 0000000000002040
-        0000000000003040 0000000000000000 000000000000f0bf 000000000000c03f 9a9999999999b93f 9a9999999999c93f
-        333333333333d33f 000000000000f0bf 000000000000f07f 77d850b7dcc46aae
+        0300000000000000 0900000000000000 0807060504030201 0000000000000000 0000000000004e40 000000000000f03f
+        0000000000000040 00000000000008c0 0000000000001040 0000000000001440 0000000000001840 000000000000e03f
+        000000000000d0bf 0000000000002040 0000000000003040 0000000000000000 000000000000f0bf 000000000000c03f
+        9a9999999999b93f 9a9999999999c93f 333333333333d33f 000000000000f0bf 000000000000f07f 2426a42bf01b15ab
     """,
     BYE: """
-        504c505404000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 ebbb5e31073519d0
+        504c505405000500 feffffffffffffff 0807060504030201 0180c6a47e8d0300 0100000000000000 690a3dd0f2897d98
     """,
 }  # fmt: skip
 
@@ -114,7 +118,7 @@ def by_struct(kind: int) -> bytes:
     for value in fields.values():
         rows = value if isinstance(value, list) else [value.encode() if isinstance(value, str) else value]
         numbers += [x for row in rows for x in (row if isinstance(row, list) else [row])]
-    head = struct.pack("<4sHHqqq", b"PLPT", 4, kind, *ENVELOPE.values())
+    head = struct.pack("<4sHHqqq", b"PLPT", 5, kind, *ENVELOPE.values())
     body = head + struct.pack(layout, *numbers)
     return body + siphash_by_bytes(body, KEY)
 
@@ -156,30 +160,40 @@ def test_a_packet_is_unpacked_as_it_was_packed(kind):
 def test_kernels_find_every_field_where_it_is(kind, offsets):
     packet = np.frombuffer(sealed(kind), dtype="<i8")
     layout = {field.name: field for field in FIELDS[kind]}
-    expected = [field.name for field in FIELDS[kind] if field.name != "v"]
-    assert list(offsets._fields) == expected
+    assert list(offsets._fields) == [field.name for field in FIELDS[kind]]
     for name, at in offsets._asdict().items():
         if name != "name":
             value = np.atleast_1d(PAYLOADS[kind][1][name])
             found = packet[at : at + value.size]
             assert np.array_equal(found.view("<f8") if layout[name].kind == "f" else found, value.ravel())
-    if kind == STATE:
-        assert packet[offsets.q + NQ :][:NV].view("<f8").tolist() == PAYLOADS[STATE][1]["v"]
     if kind == QUERY:
         assert len(packet) == wire.QUERY_WORDS
 
 
-def test_the_largest_scene_fills_a_packet_and_a_larger_one_is_refused():
-    """1472 bytes: what an Ethernet frame leaves for UDP over IPv4."""
-    for nq in (0, 80, LARGEST_SCENE):
-        lengths = packet_lengths(nq, LARGEST_SCENE - nq)
-        assert lengths[STATE] == lengths.max() == LARGEST_WORDS
-        assert 8 * LARGEST_WORDS == 1500 - 20 - 8
-    message = f"^the scene has 1406 coordinates and velocities, a packet holds {LARGEST_SCENE}: .*$"
+@pytest.mark.parametrize("seed", range(5))
+def test_no_packet_is_longer_than_an_ethernet_frame_whatever_the_scene(seed):
+    """1472 bytes: what an Ethernet frame leaves for UDP over IPv4; so nothing has to be broken up on the way."""
+    assert 8 * LARGEST_WORDS == 1500 - 20 - 8
+    rng = np.random.default_rng(seed)
+    for words in (0, 1, LARGEST_REST, LARGEST_REST + 1, LARGEST_SCENE, *rng.integers(0, LARGEST_SCENE, 200).tolist()):
+        nq = int(rng.integers(0, words + 1))
+        nv = int(rng.integers(0, words - nq + 1))
+        (parts, rest), lengths = state_parts(nq, nv, words - nq - nv), packet_lengths(nq, nv, own=words - nq - nv)
+        assert lengths.max() <= LARGEST_WORDS
+        assert 1 <= parts <= MOST_PARTS
+        assert words <= parts * rest < words + parts  # all of it, and next to nothing else
+        assert parts == 1 or words > (parts - 1) * LARGEST_REST  # in no more parts than it takes
+
+
+def test_two_avatars_and_400_coordinates_fit_and_what_is_too_large_is_refused():
+    assert LARGEST_SCENE >= 400 + 400 + 2 * 150  # q, v, and what two avatars publish
+    assert state_parts(LARGEST_REST - 6, 6) == (1, LARGEST_REST)
+    assert state_parts(LARGEST_SCENE, 0) == (MOST_PARTS, LARGEST_REST)
+    message = f"^the scene has 1406 coordinates and velocities; a link carries {LARGEST_SCENE}: .*$"
     with pytest.raises(ValueError, match=message):
         packet_lengths(703, 703)
-    with pytest.raises(ValueError, match=f"has {LARGEST_SCENE + 1} "):
-        Wire(nq=LARGEST_SCENE, nv=1)
+    with pytest.raises(ValueError, match="has 8 coordinates and velocities, and 5000 numbers of its controllers;"):
+        Wire(nq=4, nv=4, own=5000)
 
 
 def test_a_field_that_does_not_exist_is_refused():
@@ -246,16 +260,34 @@ def test_a_packet_of_another_key_is_forged(key):
     assert WIRE.unpack(Wire(Key(key), NQ, NV).pack(QUERY)).kind == FORGED
 
 
-def test_a_packet_of_another_version_or_protocol_is_malformed():
-    for at in (0, 4, 6):  # magic, version, type: sealed rightly all the same
+def test_a_packet_of_another_protocol_or_type_is_malformed():
+    for at in (0, 6):  # magic, type: sealed rightly all the same
         body = bytearray(by_struct(HELLO)[:-8])
         body[at] += 8
         assert opened(bytes(body) + siphash_by_bytes(bytes(body), KEY)) == MALFORMED
 
 
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("version", [4, 6, 9])
+def test_a_greeting_of_another_version_is_known_as_one_and_all_else_of_it_is_malformed(kind, version):
+    """So that both sides can say what is wrong; of whatever length that version's greetings are."""
+    body = bytearray(by_struct(kind)[:-8])
+    body[4] = version
+    data = bytes(body) + siphash_by_bytes(bytes(body), KEY)
+    expected = OTHER_VERSION if kind in (HELLO, WELCOME) else MALFORMED
+    assert opened(data) == expected
+    assert WIRE.unpack(data).fields == ({"version": version} if expected == OTHER_VERSION else {})
+    longer = data[:-8] + bytes(24)
+    assert opened(longer + siphash_by_bytes(longer, KEY)) == expected
+    assert opened(data[:-8] + bytes(8)) == MALFORMED  # of nobody who knows the key
+    for kinds in (FOR_SERVER, FOR_HAND):
+        answer = opened(data, lengths=packet_lengths(NQ, NV, kinds))
+        assert answer == (expected if kind in kinds else MALFORMED)
+
+
 def test_types_that_do_not_exist_are_malformed():
     for kind in (0, 6, 7, 0x7FFF, 0x8000, 0xFFFF):
-        body = struct.pack("<4sHHqqqq", b"PLPT", 4, kind, 0, 0, 0, 0)
+        body = struct.pack("<4sHHqqqq", b"PLPT", 5, kind, 0, 0, 0, 0)
         assert opened(body + siphash_by_bytes(body, KEY)) == MALFORMED
 
 

@@ -98,13 +98,13 @@ def test_keeping_smooths_the_planned_joints_as_if_the_whole_world_were_smoothed(
 
 
 def test_a_plan_that_ends_moving_is_brought_to_rest():
-    plan = arm_line(solid=False).plan
+    plan, arm = arm_line(solid=False).plan, pp.compile(pp.models.puma560())
     cut = type(plan)(*(x[:1000] for x in plan))
-    whole = stopped(cut, 1e-3)
+    whole = stopped(cut, 1e-3, arm)
     assert np.abs(whole.v[-1]).max() < 1e-12
     assert np.abs(whole.a[-1]).max() < 1e-9
     assert np.abs(np.gradient(whole.q, 1e-3, axis=0) - whole.v)[1:-1].max() < 2e-3
-    assert stopped(plan, 1e-3) is plan
+    assert stopped(plan, 1e-3, arm) is plan
 
 
 def test_the_mode_is_chosen_while_it_runs():

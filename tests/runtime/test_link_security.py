@@ -182,7 +182,7 @@ def test_a_server_names_no_folders_of_this_machine(name):
 
 def test_who_has_another_key_is_not_answered(server):
     before = counts(server)
-    with pytest.raises(LinkError, match=r"^nobody answers at .*with the same key\?$"):
+    with pytest.raises(LinkError, match=r"^nobody answers at .*with the same key and the same version of palpate\?$"):
         Remote(HERE, server.port, ANOTHER_KEY)
     refused = more(server, before)
     assert set(refused) == {"forged"}
@@ -244,7 +244,7 @@ def test_a_holder_whose_numbers_make_no_sense_harms_nothing(server, hand, whole,
         said = {name: x for name, x in (whole | floats).items() if name in HAND_FIELDS}
         answer = hand.query(wants=HOLD, second=said, **whole, **floats)
         assert answer["state"] == frame.RUNNING
-        assert np.isfinite(answer["q"]).all()
+        assert np.isfinite(answer["rest"]).all()
         assert np.linalg.norm(answer["hand_force"], axis=1).max() <= server.simulation.device.force_limit_N * (1 + 1e-9)
     hand.query(wants=WATCH)
 
@@ -295,7 +295,7 @@ def test_a_packet_sent_back_to_its_sender_is_dropped(server, hand):
     """A STATE or WELCOME is nothing that a server takes, though the key is right."""
     hand.query()
     before = counts(server)
-    hand.socket.send(hand.pack(STATE, q=server.frame()["q"]))
+    hand.socket.send(hand.pack(STATE, part=0))
     hand.socket.send(hand.pack(WELCOME))
     hand.query()
     assert more(server, before) == {"malformed": 2}

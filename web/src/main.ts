@@ -6,8 +6,10 @@ import { el } from "./dom";
 import type { Frame } from "./frame.gen";
 import { Hand } from "./hand";
 import { KeyboardHand } from "./keyboard";
+import { Actors } from "./panels/actors";
 import { CompilingCard } from "./panels/compiling";
 import { Controls } from "./panels/controls";
+import { DrawingSwitches } from "./panels/drawing_switches";
 import { Edit } from "./panels/edit";
 import { Experiments } from "./panels/experiments";
 import { Folding } from "./panels/folding";
@@ -77,7 +79,9 @@ function start(app: HTMLElement): void {
   const controls = new Controls(store, connection, keys, theme, looks, new Task(store).root, marker.root, headset);
   const freePlace = (radius: number, where: "ground" | "air"): Vector3 | null => (view?.find.freePlace(radius, where)?.toArray() as Vector3 | undefined) ?? null;
   const edit = new Edit(store, connection, keys, freePlace, (plan, motion) => view?.showPaths(plan, motion));
-  const side = el("div", { class: "side" }, edit.root, controls.root);
+  const actors = new Actors(store, connection);
+  const drawings = new DrawingSwitches(store);
+  const side = el("div", { class: "side" }, actors.root, edit.root, controls.root);
   const dialogs = [scenes, experiments, help].map(({ root }) => root.element);
   notices.root.prepend(new CompilingCard(store, [side, plots.root, transport.root]).root);
   app.append(stage, header.root, side, plots.root, notices.root, transport.root, ...dialogs);
@@ -87,7 +91,12 @@ function start(app: HTMLElement): void {
     if (NARROW.matches) view?.fit(true); // a sheet takes half the height
     else view?.resize();
   });
-  store.on("hello", () => folding.offer("edit", edit.useful));
+  store.on("hello", () => {
+    folding.offer("actors", actors.useful);
+    if (actors.useful) actors.root.append(drawings.root); // beside what they are about
+    else controls.add(drawings.root);
+    folding.offer("edit", edit.useful);
+  });
   keys.listen();
 
   /** The part of the stage that panels leave free. */

@@ -71,6 +71,35 @@ export interface Setting {
   step: number;
   value: number; // the usual one
   about?: string;
+  switch?: boolean; // on (1) or off (0)
+}
+
+/** What is said of a frame: a number, or which of the names it is; `share`, 0 .. 1, is how sure that is. */
+export interface TextOf {
+  field: string;
+  index?: number;
+  label?: string;
+  names?: string[]; // "none" and "" are not said
+  share?: string;
+  unit?: string;
+}
+
+/** What is drawn of fields over the bodies (palpate/runtime/drawings.py); those of one name are turned on together. */
+export type DrawingOf = { name: string; color: number; shown: boolean } & (
+  | { kind: "point"; at: string; value?: string; unit?: string }
+  | { kind: "polygon"; corners: string; count?: string; height?: string }
+  | { kind: "columns"; at: string; values: string; full?: number; unit?: string }
+  | { kind: "arrows"; at?: string; bodies?: string[]; axes?: Vector3[]; values: string; full?: number; unit?: string }
+  | { kind: "label"; at?: string; body?: string; above?: number; lines: TextOf[] }
+);
+
+/** What acts by itself, and can be told to. */
+export interface ActorOf {
+  name: string;
+  says: TextOf[];
+  event: string; // its value is the place of the command
+  commands: string[];
+  settings: string[]; // events of those settings that are its own
 }
 
 /** A line of a plot: a number of a frame, the largest length of some vectors, or the latest of a histogram. */
@@ -117,6 +146,8 @@ export interface Hello {
   hand: { stiffness_N_m: number; force_limit_N: number };
   views: Record<string, ViewOf>;
   settings: Setting[];
+  drawings?: DrawingOf[];
+  actors?: ActorOf[];
   plots: PlotOf[];
   panels: string[];
   counters: string[];

@@ -18,6 +18,7 @@ export interface State {
   status: Status | null; // who has them, and who asks
   loading: string; // the scene that was asked for and is not there yet, "": none
   touch: Touch; // how our hands touch
+  drawn: ReadonlySet<string>; // names of the drawings that are turned on
 }
 
 /** How our hands touch; the servo has the last word. */
@@ -34,7 +35,7 @@ type Listener<K extends keyof State> = (value: State[K]) => void;
 export class Store {
   private readonly state: State = {
     connection: "connecting", hello: null, frame: null, compiling: null, arrived: 0, hovered: 0, chosen: 0, held: 0, taken: false, status: null,
-    loading: "", touch: USUAL_TOUCH,
+    loading: "", touch: USUAL_TOUCH, drawn: new Set(),
   };
   private readonly listeners: { [K in keyof State]?: Listener<K>[] } = {};
 

@@ -28,6 +28,11 @@ export function quantity(x: number, unit: string): string {
   return `${String(Number(x.toPrecision(3))).replace("-", "\u2212")} ${unit}`.trim();
 }
 
+/** A length as it is read beside things: "4 mm", "−12 mm", "1.23 m". */
+export function length(x: number): string {
+  return Math.abs(x) < 1 ? `${plain(1000 * x, 0)} mm` : `${plain(x, 2)} m`;
+}
+
 /** With a large first letter. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -2,7 +2,7 @@ import * as THREE from "three";
 import { expect, test, vi } from "vitest";
 import { DEVICE_COUNTER_WORDS, GUARD_STATES, deviceCounts, deviceLine, share } from "../src/devices";
 import type { Frame } from "../src/frame.gen";
-import { Devices, arrowTip } from "../src/scene/devices";
+import { Devices, arrowTip, handleWay } from "../src/scene/devices";
 
 vi.mock("../src/dom", () => ({ cssColor: () => "#0000ff" }));
 
@@ -68,4 +68,22 @@ test("each device is drawn where its frame says, and a lost one is not", () => {
   const at = (k: number): number[][] => devices.root.children[k]!.children.map((part) => part.position.toArray());
   expect(at(1)).toContainEqual([1, 2, 3]);
   expect(at(1)).toContainEqual([1, 2, 2.9]);
+});
+
+test("a device is a thin bar that turns as the device does, and a turn that is none leaves it as it is", () => {
+  const still = handleWay([1, 0, 0, 0]);
+  expect(still.x).toBeLessThan(0); // to the person, who looks along x,
+  expect(still.z).toBeGreaterThan(0); // and up
+  const half = handleWay([0, 0, 0, 1]); // by half a turn about z
+  expect([half.x, half.y, half.z].map((x, i) => x - [-still.x, -still.y, still.z][i]!).every((x) => Math.abs(x) < 1e-12)).toBe(true);
+  for (const odd of [[0, 0, 0, 0], [NaN, 0, 0, 0], []]) expect(handleWay(odd).distanceTo(still)).toBeLessThan(1e-12);
+  const devices = new Devices();
+  devices.build([PHANTOM, PHANTOM]);
+  const told = { ...frame("on", 0), device_quaternion: Float64Array.from([1, 0, 0, 0, 0, 0, 0, 1]) } as Frame;
+  devices.show(told, new THREE.Vector3(0, -5, 3));
+  const bars = devices.root.children.map((marker) => marker.children[3] as THREE.Mesh);
+  expect(bars.map(({ visible }) => visible)).toEqual([true, true]);
+  expect(bars[1]!.position.toArray()).toEqual([1, 2, 3]); // from the proxy on, which is outside of all solids
+  const way = new THREE.Vector3(0, 1, 0).applyQuaternion(bars[1]!.quaternion);
+  expect(way.distanceTo(half)).toBeLessThan(1e-9);
 });

@@ -10,7 +10,7 @@ DEVICES: Registry = {
     "pointer": ("palpate.haptics.devices.pointer:Pointer", "the mouse or finger in the browser page (the default)"),
     "simulated": (
         "palpate.haptics.devices.simulation.simulated:Simulated",
-        "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5 (or -6dof), :touch, :omni",
+        "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5 (-6dof, -gimbal), :touch, :omni",
     ),
     "playback": ("palpate.haptics.devices.simulation.playback:Playback", "a recorded hand: playback:FILE.csv"),
     "scripted": ("palpate.haptics.devices.simulation.scripted:Scripted", "a hand that follows a written path"),

@@ -78,6 +78,8 @@ HEEL = 0.25  # fraction of the foot behind the ankle
 SOLE_GRID = (13, 4)
 PELVIS_HEIGHT = 0.4244 + 0.4362 + SOLE_DEPTH  # of the mid-hip, standing [m]
 ARMS_OUT = 15.0  # standing: the arms clear the trunk [deg]
+READY = {"hip": -12.0, "knee": 24.0, "ankle": -12.0}  # knees bent: a straight leg is singular [deg]
+HAND_BOX, PALM_SHIFT = (0.085, 0.050, 0.180), 0.015  # edges, and towards the body: the palm is 0.040 from the wrist [m]
 KNEE_RANGE = (-5.0, 150.0)  # bending is positive; a stretched knee gives a little further [deg]
 
 HEIGHTS, MASSES = (0.5, 2.5), (5.0, 400.0)  # [m], [kg]: beyond them a unit was mistaken
@@ -99,7 +101,8 @@ def human(
 
     sole  "box": each foot touches with a box; "spheres": with 13 x 4 points, 104 in all
     Lengths scale with the height, masses with the mass, inertias with both (m L^2).
-    Posture "standing" = "start"; 47 freedoms: root, legs (right, left), trunk, head, arms (right, left).
+    Postures "standing" = "start", and "ready", with bent knees.
+    47 freedoms: root, legs (right, left), trunk, head, arms (right, left).
     """
     s = _check("height", height, HEIGHTS, "m", "cm") / STATURE
     mass = _check("mass", mass, MASSES, "kg", "g")
@@ -111,11 +114,20 @@ def human(
         "shoulder_r": Rotation.about((1, 0, 0), radians(-ARMS_OUT)).wxyz,
         "shoulder_l": Rotation.about((1, 0, 0), radians(ARMS_OUT)).wxyz,
     }
+    legs = {f"{joint}_{side}": angle for joint, angle in READY.items() for side in "rl"}
+    thigh, shank = TABLE["thigh"].length, TABLE["shank"].length
+    bend = radians(-READY["hip"]), radians(-READY["ankle"])
+    lower = s * (thigh * (1.0 - math.cos(bend[0])) + shank * (1.0 - math.cos(bend[1])))
+    X_ready = X @ Transform(p=(s * (shank * math.sin(bend[1]) - thigh * math.sin(bend[0])), 0.0, -lower))
+    ready = standing | {
+        joint: radians(angle) if joint.startswith("knee") else Rotation.about((0, 1, 0), radians(angle)).wxyz
+        for joint, angle in legs.items()
+    } | {"root": (*X_ready.p, *X_ready.R.wxyz)}  # fmt: skip
     return MultiBody(
         "human",
         bodies=tuple(_body(row.child, mass, s, shapes) for row in rows),
         joints=tuple(_joint(row, s) for row in rows),
-        postures={"start": standing, "standing": standing},
+        postures={"start": standing, "standing": standing, "ready": ready},
     )
 
 
@@ -150,7 +162,9 @@ def _body(name: str, body_mass: float, s: float, shapes: dict[str, tuple[Shape, 
     inertia = [m * (r * s * L) ** 2 for r in (segment.sagittal, segment.transverse, segment.longitudinal)]
     if kind == "foot":
         inertia.reverse()
-    return Body(name, m, _times(s, com), inertia, tuple(_scaled(shape, s) for shape in shapes[kind]))
+    return Body(
+        name, m, _times(s, com), inertia, tuple(_scaled(shape, s) for shape in shapes.get(name, shapes.get(kind, ())))
+    )
 
 
 def _shapes(sole: str) -> dict[str, tuple[Shape, ...]]:
@@ -163,6 +177,11 @@ def _shapes(sole: str) -> dict[str, tuple[Shape, ...]]:
         L = TABLE[name].length
         return Shape("box", (0.22, 0.32, L), Transform(p=(0.0, 0.0, 0.5 * L)), color=CLOTH)
 
+    def hand(inwards: float) -> tuple[Shape, ...]:
+        """With the fingers, hence longer than the segment.  The palm faces the body and stands out beyond the forearm,
+        which else would be the first to touch what is held."""
+        return (Shape("box", HAND_BOX, Transform(p=(0.0, inwards * PALM_SHIFT, -0.5 * HAND_BOX[2])), HAND, color=SKIN),)
+
     foot = TABLE["foot"].length
     throat = capsule_between((0.0, 0.0, 0.1716), (0.0, 0.0, 0.1716 + 0.0689), 0.05, role="visual", color=SKIN)
     return {
@@ -172,8 +191,8 @@ def _shapes(sole: str) -> dict[str, tuple[Shape, ...]]:
         "head": (Shape("sphere", (0.10,), Transform(p=(0.0, 0.0, TABLE["head"].length - 0.10)), color=SKIN),),
         "upper_arm": limb("upper_arm", 0.045, CLOTH),
         "forearm": limb("forearm", 0.035, SKIN),
-        # with the fingers, hence longer than the segment; the palm faces the body
-        "hand": (Shape("box", (0.085, 0.030, 0.180), Transform(p=(0.0, 0.0, -0.090)), HAND, color=SKIN),),
+        "hand_r": hand(1.0),
+        "hand_l": hand(-1.0),
         "thigh": limb("thigh", 0.075, CLOTH),
         "shank": limb("shank", 0.050, CLOTH),
         "foot": foot_shapes(

@@ -13,12 +13,13 @@ import numpy as np
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.link.clock import open_clock
 from palpate.link.estimate import open_estimate
-from palpate.link.fingerprint import fingerprint
 from palpate.link.impair import QUEUE_COUNTERS, Impairments, open_queue
 from palpate.link.keys import Key
 from palpate.link.sockets import handle_of, new_sender
-from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths
+from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths, state_parts
 from palpate.runtime.link.mirror_kernels import Mirror, take_mirror, tick_mirror
+from palpate.runtime.link.reflected import Reflected, scene_fingerprint, words_of
+from palpate.runtime.world.controllers import controllers_of
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.world.build import placeable
@@ -55,24 +56,29 @@ class Mirroring(WorldSimulation):
             if np.ptp(each.want.stiffness) > 0.0 or any(each.want.damping):
                 raise ValueError("across a link the spring of a hold has one stiffness, and is critically damped")
         model, zeros = scene.model, np.zeros
-        nq, nv = model.nq, model.nv
+        nq, nv, own = model.nq, model.nv, words_of(scene)
+        parts, n_rest = state_parts(nq, nv, own)
+        rest = zeros(parts * n_rest, dtype=np.int64)
         words, query = zeros(LARGEST_WORDS, dtype=np.int64), zeros(LARGEST_WORDS, dtype=np.int64)
         self._handle = None if connected is None else handle_of(connected)
         self.mirror = Mirror(
             sent=start_ns, heard_ns=start_ns, silent=1, may_hold=holds, deadline_ns=round(1e9 * deadline_s),
-            nonce=secrets.randbits(62), fingerprint=fingerprint(model), clock=zeros(2, dtype=np.int64),
+            nonce=secrets.randbits(62), fingerprint=scene_fingerprint(scene), clock=zeros(2, dtype=np.int64),
             handle=self._handle.address if self._handle else 0, key=key.words,
-            lengths=packet_lengths(nq, nv, FOR_HAND), lengths_out=packet_lengths(nq, nv), words=words,
+            lengths=packet_lengths(nq, nv, FOR_HAND, own), lengths_out=packet_lengths(nq, nv, own=own), words=words,
             words_f=words.view(np.float64), raw=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), query=query,
-            query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv),
+            query_f=query.view(np.float64), q=zeros(nq), v=zeros(nv), parts=parts, rest=rest,
+            rest_f=rest.view(np.float64), own=zeros(own, dtype=np.int64),
             round_trips=zeros(round_trips, dtype=np.int64),
             placeable=np.flatnonzero(placeable(model)[0]),
         )  # fmt: skip
-        self.there, self.back = (open_queue(x or Impairments(), start_ns) for x in (there, back))
+        self.there = open_queue(there or Impairments(), start_ns)
+        self.back = open_queue(back or Impairments(), start_ns, 256 * parts)
         self.estimate, self.clock = open_estimate(model, estimate), open_clock()
         more = (self.mirror, self.estimate, self.clock, self.there, self.back)
+        reflection = (Reflected(controllers_of(scene), self.mirror.own),) if scene.controllers else ()
         super().__init__(
-            replace(scene, plan=None, task=None, controllers=()), device, devices=devices, more=more, **options
+            replace(scene, plan=None, task=None, controllers=reflection), device, devices=devices, more=more, **options
         )
 
     def warm_later(self) -> None:

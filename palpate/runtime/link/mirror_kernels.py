@@ -3,7 +3,7 @@
 Every tick, on the absolute schedule of the servo:
 
     QUERY: what the hand does to which body, and the time, for the other end's answer
-    the newest STATE; if none is new by the deadline, the previous one is used again      stale, counted
+    the newest state, all of its parts; if none is new by the deadline, the previous one  stale, counted
     q_hat, v_hat at this moment, from the two newest                                      link/estimate.py
     devices: what they touch and hold there is felt at once                               haptics/reach_kernels.py
     a frame, for this side's page and recorder
@@ -35,6 +35,7 @@ from palpate.jit.routines import routine
 from palpate.link.clock import ClockOffset, forget_exchanges, newest_round_trip_ns, note_exchange, offset_ns
 from palpate.link.estimate import Estimate, estimate, forget_states, note_state
 from palpate.link.impair import Queue, next_due_ns, put, take
+from palpate.link.parts import spread, take_part
 from palpate.link.sockets import receive, send, wait_readable
 from palpate.link.wire import (
     HAND_WORDS,
@@ -75,7 +76,7 @@ class Mirror(Struct):
     fingerprint: int  # of the model
     sent: int  # sequence of the last QUERY
     answered: int  # sequence of the newest QUERY that was
-    seen: int  # sequence of the newest STATE,
+    seen: int  # sequence of the last part of the newest state,
     seen_time_ns: int  # its time on the server's clock, and
     heard_ns: int  # when it came, on ours
     deadline_ns: int  # of a STATE, after the tick began
@@ -101,8 +102,14 @@ class Mirror(Struct):
     sender: Ints1
     query: Ints1  # (LARGEST_WORDS,) the packet that goes, and
     query_f: Floats1  # the same words as floats
-    q: Floats1  # (nq,) of a STATE
+    parts: int  # of a state
+    first: int  # sequence of the first part of the one that is coming in,
+    got: int  # bit k: part k of it is there
+    rest: Ints1  # (words of all parts,) what came of it
+    rest_f: Floats1
+    q: Floats1  # (nq,) of a state
     v: Floats1  # (nv,)
+    own: Ints1  # (n,) what the other end's controllers published
     round_trips: Ints1  # (n,) of the first n exchanges [ns], for the bench; usually empty
     placeable: Ints1  # (n,) bodies that can be placed
 
@@ -130,6 +137,7 @@ def begin_again(s, x, e, c):
         x.event_seen = 0
     x.session_id, x.seen = x.words[SESSION], x.words[SEQUENCE]
     x.seen_time_ns = x.words[TIME_NS]
+    x.first = x.got = 0
     x.nonce += 1  # one answer counts
     forget_states(e)
     forget_exchanges(c)
@@ -137,7 +145,7 @@ def begin_again(s, x, e, c):
 
 @kernel
 def take_state(m, h, s, x, e, c, n, now):
-    """One packet of n bytes in x.words that came now; whether it is a STATE newer than all before."""
+    """One packet of n bytes in x.words that came now; whether with it a state newer than all before is complete."""
     kind = open_packet(x.words, n, x.lengths, x.key)
     if kind == WELCOME:
         begin_again(s, x, e, c)
@@ -154,14 +162,16 @@ def take_state(m, h, s, x, e, c, n, now):
             if x.logged < x.round_trips.shape[0]:
                 x.round_trips[x.logged] = newest_round_trip_ns(c)
             x.logged += 1
-    for i in range(m.nq):
-        x.q[i] = x.words_f[STATE_AT.q + i]
-    for i in range(m.nv):
-        x.v[i] = x.words_f[STATE_AT.q + m.nq + i]
-    there = sent - x.words[STATE_AT.age_ns]  # when that state was, on the server's clock
-    if not note_state(m, e, x.words[SEQUENCE], 1e-9 * (there - offset_ns(c)), x.q, x.v, 1e-9 * now):
+    if not take_part(x):
         return False
-    x.seen, x.seen_time_ns, x.heard_ns = x.words[SEQUENCE], sent, now
+    spread(m, x)
+    there = sent - x.words[STATE_AT.age_ns]  # when that state was, on the server's clock
+    last = x.first + x.parts - 1
+    if not note_state(m, e, last, 1e-9 * (there - offset_ns(c)), x.q, x.v, 1e-9 * now):
+        return False
+    for i in range(x.own.shape[0]):
+        x.own[i] = x.rest[m.nq + m.nv + i]
+    x.seen, x.seen_time_ns, x.heard_ns = last, sent, now
     x.holder = x.words[STATE_AT.holder]
     x.event_seen = max(x.event_seen, x.words[STATE_AT.event_seen])  # it may have forgotten us
     h.tick, h.state = x.words[STATE_AT.tick], x.words[STATE_AT.state]

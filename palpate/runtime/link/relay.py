@@ -11,11 +11,20 @@ import numpy as np
 
 from palpate.frame import Layout
 from palpate.jit import Block, warm
-from palpate.link.fingerprint import fingerprint
 from palpate.link.keys import Key
 from palpate.link.peers import COUNTERS, NOBODY, SEATS, new_peers
 from palpate.link.sockets import handle_of, new_sender
-from palpate.link.wire import FIELDS, FOR_SERVER, LARGEST_WORDS, PAYLOAD, WELCOME, name_words, packet_lengths
+from palpate.link.wire import (
+    FIELDS,
+    FOR_SERVER,
+    LARGEST_WORDS,
+    PAYLOAD,
+    WELCOME,
+    name_words,
+    packet_lengths,
+    state_parts,
+)
+from palpate.runtime.link.reflected import own_fields, scene_fingerprint, words_of
 from palpate.runtime.link.relay_kernels import (
     Relay,
     relay_loop,
@@ -38,7 +47,9 @@ class Relaying:
 
     def __init__(self, scene: Scene, engine: WorldSimulation, key: Key, listening: socket.socket | None) -> None:
         nq, nv, zeros = scene.model.nq, scene.model.nv, np.zeros
-        lengths = packet_lengths(nq, nv)
+        own = words_of(scene)
+        lengths, (parts, n_rest) = packet_lengths(nq, nv, own=own), state_parts(nq, nv, own)
+        rest = zeros(parts * n_rest, dtype=np.int64)
         self.socket, self._engine = listening, engine
         self._handle = None if listening is None else handle_of(listening)
         answer, frame = zeros(LARGEST_WORDS, dtype=np.int64), zeros(engine.layout.words, dtype=np.int64)
@@ -49,7 +60,8 @@ class Relaying:
         self.own_events = Ring.create(EVENT_SLOTS, engine.event_layout.words, shared=False)
         self.arrays = Relay(
             handle=self._handle.address if self._handle else 0, key=key.words,
-            lengths_in=packet_lengths(nq, nv, FOR_SERVER), lengths_out=lengths,
+            lengths_in=packet_lengths(nq, nv, FOR_SERVER, own), lengths_out=lengths, parts=parts, rest=rest,
+            rest_f=rest.view(np.float64), **_own_places(scene, engine), **_own_events(engine),
             words=zeros(LARGEST_WORDS, dtype=np.int64), sender=new_sender(), answer=answer,
             answer_f=answer.view(np.float64), welcome=welcome, frame=frame, frame_f=frame.view(np.float64),
             frames=engine.frames.memory, hands=engine.hands.memory, hands_f=engine.hands.memory.view(np.float64),
@@ -95,9 +107,28 @@ class Relaying:
         return dict(zip(COUNTERS, self.peers.counters.tolist(), strict=True)) | more
 
 
+def _own_places(scene: Scene, engine: WorldSimulation) -> dict[str, int]:
+    """Where the fields of controllers lie in a frame: all whole numbers in one run, all others in another."""
+    places: dict[str, int] = {}
+    for kind, name in (("i", "ints"), ("f", "floats")):
+        fields = [field.name for field in own_fields(scene) if field.kind == kind]
+        places[f"{name}_at"] = engine.layout.offset[fields[0]] if fields else 0
+        places[f"n_{name}"] = sum(engine.layout.length[field] for field in fields)
+    return places
+
+
+def _own_events(engine: WorldSimulation) -> dict[str, np.ndarray]:
+    """Which of the simulation's own events a hand may send: those of controllers, within their bounds."""
+    takes, before = engine.takes, len(WorldSimulation.takes)
+    allowed = [int(k >= before and not take.inside) for k, take in enumerate(takes)]
+    return {"event_open": np.array(allowed, dtype=np.int64), "event_low": np.array([float(t.low) for t in takes]),
+            "event_high": np.array([float(t.high) for t in takes]),
+            "event_whole": np.array([int(t.whole) for t in takes], dtype=np.int64)}  # fmt: skip
+
+
 def _welcome(scene: Scene, engine: WorldSimulation) -> np.ndarray:
     model = scene.model
     return Layout(FIELDS[WELCOME]).pack(
-        nq=model.nq, nv=model.nv, n_bodies=model.n_bodies, fingerprint=fingerprint(model), name=name_words(scene.name),
-        rate_hz=engine.rate_hz, force_limit_N=engine.device.force_limit_N,
+        nq=model.nq, nv=model.nv, n_bodies=model.n_bodies, fingerprint=scene_fingerprint(scene),
+        name=name_words(scene.name), rate_hz=engine.rate_hz, force_limit_N=engine.device.force_limit_N,
     )  # fmt: skip

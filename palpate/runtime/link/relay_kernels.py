@@ -13,7 +13,9 @@ r  Relay;  peers  Peers (link/peers.py);  the offsets `o` are those of the World
 
 from __future__ import annotations
 
-from palpate.frame import BASE_AT, EVENT_AT, HAND_AT, HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
+import math
+
+from palpate.frame import BASE_AT, EVENT_AT, FIRST_OWN, HAND_AT, HANDS, MODE, PAUSE, PLAY, PRESS, RESET, SPEED, STEP
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.jit.atomics import load_acquire, monotonic_ns
 from palpate.link.peers import (
@@ -36,6 +38,7 @@ from palpate.link.wire import (
     HELLO,
     HELLO_AT,
     NOBODY_HOLDS,
+    OTHER_VERSION,
     QUERY,
     QUERY_AT,
     QUERY_WORDS,
@@ -63,6 +66,12 @@ class Relay(Struct):
 
     nq: int
     nv: int
+    ints_at: int  # where the fields of controllers lie in a frame,
+    n_ints: int
+    floats_at: int
+    n_floats: int
+    parts: int  # of a state
+    first: int  # sequence of the first part of the newest
     sequence_sent: int
     received: int  # packets
     answered: int
@@ -81,6 +90,8 @@ class Relay(Struct):
     answer: Ints1  # (LARGEST_WORDS,) the packet that goes, and
     answer_f: Floats1  # the same words as floats
     welcome: Ints1  # (words of a WELCOME,) its payload in place
+    rest: Ints1  # (words of all parts,) q, v and what controllers publish, of the newest frame
+    rest_f: Floats1
     frame: Ints1  # the newest frame, and
     frame_f: Floats1  # the same words as floats
     frames: Ints1  # the rings' memory
@@ -91,6 +102,10 @@ class Relay(Struct):
     own_hands: Ints1  # what this side's program says comes through rings of its own, and is passed on, too
     own_events: Ints1
     placeable: Ints1  # (n,) bodies that can be placed
+    event_open: Ints1  # (n,) of each of the simulation's own events: 1 if a hand may send it, with a value
+    event_low: Floats1  # (n,) from here
+    event_high: Floats1  # (n,) to there,
+    event_whole: Ints1  # (n,) 1: a whole number
     due: Ints1  # (SEATS,) 1: to be answered
     arrived_ns: Ints1  # (SEATS,) when the newest query came
     session: Ints1  # (SEATS,) whose
@@ -119,6 +134,9 @@ def write_welcome(r, peers, now):
 def take_packet(r, peers, n, now):
     """One packet of n bytes, whatever it is; its type, or a reason below 0."""
     kind = open_packet(r.words, n, r.lengths_in, r.key)
+    if kind == OTHER_VERSION:  # told which is ours, by a WELCOME that is no longer than what came
+        dropped(peers, kind)
+        return accept_hello(peers, r.sender, now) if n >= 8 * r.lengths_out[WELCOME] else kind
     if kind < 0:
         return dropped(peers, kind)
     if kind == QUERY:
@@ -153,8 +171,14 @@ def drain(r, peers):
 
 
 @kernel
-def is_allowed(kind):
-    return kind in (PLAY, PAUSE, STEP, RESET, SPEED, MODE)
+def is_allowed(r, kind, value):
+    """Those of every session, the mode, and those of controllers with a value within their bounds."""
+    if kind in (PLAY, PAUSE, STEP, RESET, SPEED, MODE):
+        return True
+    k = kind - FIRST_OWN
+    if k < 0 or k >= r.event_open.shape[0] or not r.event_open[k]:
+        return False
+    return r.event_low[k] <= value <= r.event_high[k] and (not r.event_whole[k] or value == math.floor(value))
 
 
 @kernel
@@ -211,12 +235,13 @@ def pass_event(r, peers, row, holder):
     if number <= r.event_seen[row]:
         return
     r.event_seen[row] = number
-    if is_allowed(kind) and holder in (row, NOBODY):
+    value = peers.query_f[q + QUERY_AT.event_value]
+    if is_allowed(r, kind, value) and holder in (row, NOBODY):
         at = begin_write(r.events)
         for i in range(at, at + r.events[2]):
             r.events[i] = 0
         r.events[at + EVENT_AT.kind] = kind
-        r.events_f[at + EVENT_AT.value] = peers.query_f[q + QUERY_AT.event_value]
+        r.events_f[at + EVENT_AT.value] = value
         end_write(r.events)
 
 
@@ -231,7 +256,7 @@ def parked_bits(r, o):
 
 @kernel
 def write_state(r, peers, o, row, holder, now):
-    """STATE: the newest frame, and what was heard of this peer.  Its length in bytes."""
+    """STATE: the newest frame, and what was heard of this peer; all that its parts have in common."""
     x, f = r.answer, r.answer_f
     x[STATE_AT.query_seen] = peers.query[row * QUERY_WORDS + SEQUENCE]
     x[STATE_AT.query_time_ns] = peers.query[row * QUERY_WORDS + TIME_NS]
@@ -253,15 +278,35 @@ def write_state(r, peers, o, row, holder, now):
     if held and holder == row and r.account_of == peers.session[row]:
         r.told_J[row] = max(r.told_J[row], r.given_J[row] + r.frame_f[o.granted_J])
     f[STATE_AT.granted_J] = r.told_J[row]
-    nq, nv = r.nq, r.nv
-    for i in range(nq):
-        f[STATE_AT.q + i] = r.frame_f[o.q + i]
-    for i in range(nv):
-        f[STATE_AT.q + nq + i] = r.frame_f[o.v + i]
-    r.sequence_sent += 1
+    gather(r, o)
+    r.first = x[STATE_AT.first] = r.sequence_sent + 1
     r.answered += 1
     r.due[row] = 0
-    return seal(x, r.lengths_out, STATE, peers.session[row], r.sequence_sent, now, r.key)
+
+
+@kernel
+def gather(r, o):
+    """q, v and what controllers publish, one after the other, as they are in the frame."""
+    for i in range(r.nq):
+        r.rest_f[i] = r.frame_f[o.q + i]
+    for i in range(r.nv):
+        r.rest_f[r.nq + i] = r.frame_f[o.v + i]
+    at = r.nq + r.nv
+    for i in range(r.n_ints):
+        r.rest[at + i] = r.frame[r.ints_at + i]
+    for i in range(r.n_floats):
+        r.rest[at + r.n_ints + i] = r.frame[r.floats_at + i]
+
+
+@kernel
+def write_part(r, peers, row, part, now):
+    """The next STATE of what write_state has prepared; its length in bytes."""
+    n = r.rest.shape[0] // r.parts
+    r.answer[STATE_AT.part] = part
+    for i in range(n):
+        r.answer[STATE_AT.rest + i] = r.rest[part * n + i]
+    r.sequence_sent += 1
+    return seal(r.answer, r.lengths_out, STATE, peers.session[row], r.sequence_sent, now, r.key)
 
 
 @kernel
@@ -288,6 +333,8 @@ def relay_loop(address):
         holder, fresh = pass_on(r, peers, monotonic_ns(r.clock))
         for row in range(SEATS):
             if r.due[row] and fresh:  # else the frame was overwritten while it was read: the next turn answers
-                n = write_state(r, peers, o, row, holder, monotonic_ns(r.clock))
+                now = monotonic_ns(r.clock)
+                write_state(r, peers, o, row, holder, now)
                 copy_sender(peers, row, r.sender)
-                send_to(r.handle, r.answer, n, r.sender)
+                for part in range(r.parts):
+                    send_to(r.handle, r.answer, write_part(r, peers, row, part, now), r.sender)

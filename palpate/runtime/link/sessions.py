@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from palpate.haptics.devices.protocol import Device
 from palpate.link import LinkError
-from palpate.link.fingerprint import fingerprint
 from palpate.link.impair import Impairments
 from palpate.link.keys import Key, require_key
 from palpate.link.sockets import bind, connect
-from palpate.link.wire import BYE, HELLO, WELCOME, Packet, Wire, check_scene
+from palpate.link.wire import BYE, HELLO, OTHER_VERSION, VERSION, WELCOME, Packet, Wire, state_parts
 from palpate.runtime.link.mirror import Mirroring
+from palpate.runtime.link.reflected import scene_fingerprint, words_of
 from palpate.runtime.link.relay import Relaying
 from palpate.runtime.report import SessionReport
 from palpate.runtime.world.session import SMOOTH_S, WorldSession
@@ -43,7 +43,7 @@ class Serving(WorldSession):
         fifo: bool = True,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
-        check_scene(scene.model.nq, scene.model.nv)
+        state_parts(scene.model.nq, scene.model.nv, words_of(scene))  # or a ValueError: too many
         key = require_key(host, key)
         super().__init__(scene, record=record, fifo=fifo, say=say)
         self.socket = bind(host, port)
@@ -106,7 +106,8 @@ class Remote:
                 continue
             if welcome is not None:
                 return welcome
-        raise LinkError(f"nobody answers at {self.where}: is `palpate serve` running there, with the same key?")
+        raise LinkError(f"nobody answers at {self.where}: is `palpate serve` running there, with the same key and "
+                        "the same version of palpate?")  # fmt: skip
 
     def _answer(self, wire: Wire, nonce: int) -> Packet | None:
         until = time.monotonic() + AGAIN_S
@@ -116,13 +117,16 @@ class Remote:
             except BlockingIOError:
                 time.sleep(0.001)
                 continue
+            if packet.kind == OTHER_VERSION:
+                raise LinkError(f"{self.where} speaks version {packet.fields['version']} of the link's packets, this "
+                                f"palpate version {VERSION}: use one version of palpate on both sides")  # fmt: skip
             if packet.kind == WELCOME and packet.fields["nonce"] == nonce:
                 return packet
         return None
 
     def check(self, scene: Scene) -> None:
         """That this side's scene is the other's."""
-        if (scene.model.nq, scene.model.nv) != self.sizes or fingerprint(scene.model) != self.fingerprint:
+        if (scene.model.nq, scene.model.nv) != self.sizes or scene_fingerprint(scene) != self.fingerprint:
             raise LinkError(
                 f"the scene {self.scene!r} of {self.where} is not the same here: "
                 "use one version of palpate, and of the robot's file, on both sides"
@@ -164,8 +168,8 @@ class RemoteSession(WorldSession):
         self.remote = remote
         self._link: dict[str, Any] = {"estimate": estimate, "there": there, "back": back, "deadline_s": deadline_s,
                                       "holds": holds, "round_trips": round_trips}  # fmt: skip
-        super().__init__(Scene(scene.name, scene.title, scene.world, None, scene.path), devices, page=page,
-                         record=record, port=port, playing=False, fifo=fifo, say=say)  # fmt: skip
+        mirrored = Scene(scene.name, scene.title, scene.world, None, scene.path, controllers=scene.controllers)
+        super().__init__(mirrored, devices, page=page, record=record, port=port, playing=False, fifo=fifo, say=say)
 
     def _simulation(self, shared: bool) -> Mirroring:
         remote, now_ns = self.remote, time.monotonic_ns()

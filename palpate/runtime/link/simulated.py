@@ -31,7 +31,7 @@ from palpate.runtime.link.mirror_kernels import (
 )  # fmt: skip
 from palpate.runtime.link.relay import Relaying
 from palpate.runtime.link.relay_kernels import load as load_relay
-from palpate.runtime.link.relay_kernels import pass_on, take_packet, write_state, write_welcome
+from palpate.runtime.link.relay_kernels import pass_on, take_packet, write_part, write_state, write_welcome
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.servo.loop import load_beat, take_events, take_hands, tick
@@ -73,7 +73,9 @@ def simulate_link(server, relay, hand, mirror, begin, ticks):
         copy_message(r.frames, load_acquire(r.frames, HEAD), r.frame)
         for row in range(SEATS):
             if r.due[row]:
-                put(back, r.answer, write_state(r, peers, o, row, holder, now) // 8, now)
+                write_state(r, peers, o, row, holder, now)
+                for part in range(r.parts):
+                    put(back, r.answer, write_part(r, peers, row, part, now) // 8, now)
         new = take_due(hand_m, hand_h, hand_s, x, e, c, back, now)
         show_mirror(hand_h, hand_o, hand_m, hand_w, hand_s, x, e, new, now)
     return ticks

@@ -8,6 +8,8 @@ runs beside it, through mailboxes (servo/beside.py):
         def control(self, time_s, q, v):                  (nq,), (nv,)
             return tau                                    (nv,) [N m or N], until the next
 
+Either may have `hello() -> dict`: what a page shows and sets of it (runtime/hello.py) beside what it does of the World.
+
 h Head, e Exchange, c Controlled
 """
 
@@ -18,11 +20,14 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from palpate.control.part import ControlPart
+from palpate.control.tasks import Tasks
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1
 from palpate.runtime.world.in_tick import InTick
+from palpate.runtime.world.tasks import TaskControl
+from palpate.scenes.scene import Scene
 from palpate.servo.beside import Beside, Exchange, ask, forget, take_answer
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
@@ -115,6 +120,11 @@ class BesideTick:
         self.controller = controller
         self._epoch: int | None = None
 
+    def hello(self) -> dict[str, Any]:
+        """Of the one that is asked."""
+        told = getattr(self.controller, "hello", None)
+        return dict(told()) if callable(told) else {}
+
     def part(self, engine: WorldSimulation) -> Part:
         state, nq, rate_hz = engine.world.arrays.state, engine.model.nq, engine.rate_hz
         asked_hz, latency_s = (getattr(self.controller, name, usual) for name, usual in USUAL.items())
@@ -137,10 +147,21 @@ class BesideTick:
         return Part(tick_controlled, self._block, reset=reset_controlled, publish=publish_controlled)
 
 
+def controllers_of(scene: Scene) -> list[Controller]:
+    """Of a scene; what is a function of the World makes some for the bodies that it has now."""
+    made = (ControlPart, Tasks, Controller, PythonController)
+    given = [
+        each(scene.world) if callable(each) and not isinstance(each, made) else [each] for each in scene.controllers
+    ]
+    return [as_controller(each) for several in given for each in several]
+
+
 def as_controller(given: Any) -> Controller:
     """What a Scene lists, compiled or written in Python, as an WorldSimulation takes it."""
     if isinstance(given, ControlPart):
         return InTick(given)
+    if isinstance(given, Tasks):
+        return TaskControl(given)
     if isinstance(given, Controller):
         return given
     if isinstance(given, PythonController):

@@ -17,8 +17,10 @@ from palpate.control.clearance import Clearance, clearance
 from palpate.control.guide_tables import Guiding
 from palpate.control.modes import MODES
 from palpate.control.plan import Plan, joined
+from palpate.control.rates import aligned
 from palpate.control.timing import limits, minimum_jerk_rows, minimum_jerk_seconds, ticks_at_least
 from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.dynamics.facade import difference, integrate
 from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.compile import compile
 from palpate.model.model import Floats2, Model
@@ -48,7 +50,7 @@ class Edits:
     ) -> None:
         self.scene, self._engine, self._send, self._pending = scene, engine, send, pending
         self._frames = Follower(engine.frames)
-        self._rows: list[np.ndarray] = []  # (n, 1 + 3 k): time, q, v, tau; one array for each look at the ring
+        self._rows: list[np.ndarray] = []  # (m, 1 + n + 2 k): time, q, v, tau; one array for each look at the ring
         self._lock = threading.Lock()  # the session's watch collects, anybody may ask
         self._sent: dict[str, tuple[int, bool]] = {}  # body: number of the event that places it, whether it parks it
 
@@ -144,13 +146,14 @@ class Edits:
         self.collect()
         with self._lock:
             rows = np.concatenate(self._rows) if self._rows else np.zeros((0, 1))
-        k = len(self._guiding().arrays.q_at)
+        n, k = len(self._guiding().arrays.q_at), len(self._guiding().arrays.v_at)
         rows = rows[np.flatnonzero(np.diff(rows[:, 0], prepend=-1.0) > 0.0)]  # a paused world repeats itself
-        moving = np.flatnonzero(np.abs(rows[:, 1 + k : 1 + 2 * k]).max(axis=1, initial=0.0) > STILL)
+        moving = np.flatnonzero(np.abs(rows[:, 1 + n : 1 + n + k]).max(axis=1, initial=0.0) > STILL)
         if len(moving) < 2:
             raise TrajectoryError("nothing has moved yet")
         rows = rows[max(moving[0] - 1, 0) : moving[-1] + 2]
-        time, q, v, tau = rows[:, 0], rows[:, 1 : 1 + k], rows[:, 1 + k : 1 + 2 * k], rows[:, 1 + 2 * k :]
+        time, q, v, tau = np.split(rows, [1, 1 + n, 1 + n + k], axis=1)
+        time = time[:, 0]
         return Trajectory.from_motion(time - time[0], q, v, self.joints, effort=tau)
 
     @property
@@ -184,8 +187,11 @@ class Edits:
             raise TrajectoryError(f"a motion for this scene moves {', '.join(self.joints)}; this one moves "
                                   f"{', '.join(trajectory.names)}")  # fmt: skip
         dt = self.scene.world.dt
-        plan = stopped(trajectory.resample(self._alone, dt), dt)
-        self._send(FOLLOW, event_body=self._guiding().block_of(joined([self._way_to(plan.q[0]), plan])))
+        plan = stopped(trajectory.resample(self._alone, dt), dt, self._alone)
+        way = self._way_to(plan.q[0])
+        near = aligned(self._alone, np.vstack([way.q, plan.q]))  # the same quaternions, none with a change of sign
+        way, plan = way._replace(q=near[: len(way.q)]), plan._replace(q=near[len(way.q) :])
+        self._send(FOLLOW, event_body=self._guiding().block_of(joined([way, plan])))
         with self._lock:
             self._frames = Follower(self._engine.frames)
             self._rows = []
@@ -233,24 +239,23 @@ class Edits:
 
     def _way_to(self, start: np.ndarray) -> Plan:
         """From where the planned joints are now to a posture."""
-        at, model, dt = self._guiding().arrays, self.scene.model, self.scene.world.dt
-        here = np.array(self._engine.arrays.q[at.q_at])
-        distance = np.zeros(model.nv)
-        distance[at.v_at] = start - here
-        ticks = ticks_at_least(minimum_jerk_seconds(distance, limits(model)), dt)
-        s, ds, dds = minimum_jerk_rows(ticks, dt)
-        away = start - here
-        return Plan(here + s * away, ds * away, dds * away)
+        model, dt = self._alone, self.scene.world.dt
+        here = np.array(self._engine.arrays.q[self._guiding().arrays.q_at])
+        away = difference(model, here, start)
+        s, ds, dds = minimum_jerk_rows(ticks_at_least(minimum_jerk_seconds(away, limits(model)), dt), dt)
+        q = np.array([integrate(model, here, away, x) for x in s.ravel().tolist()])
+        return Plan(q, ds * away, dds * away)
 
 
-def stopped(plan: Plan, dt: float) -> Plan:
+def stopped(plan: Plan, dt: float, model: Model) -> Plan:
     """The plan, brought to rest if it ends moving: v falls to nothing along 1 - 3 u^2 + 2 u^3."""
     v = plan.v[-1]
     if np.abs(v).max() <= STILL:
         return plan
     u = np.arange(1, round(STOP_S / dt) + 1)[:, None] * dt / STOP_S
+    way = STOP_S * (u - u**3 + 0.5 * u**4)
     return Plan(
-        np.concatenate([plan.q, plan.q[-1] + STOP_S * v * (u - u**3 + 0.5 * u**4)]),
+        np.concatenate([plan.q, [integrate(model, plan.q[-1], v, x) for x in way.ravel().tolist()]]),
         np.concatenate([plan.v, v * (1.0 - 3.0 * u**2 + 2.0 * u**3)]),
         np.concatenate([plan.a, v / STOP_S * (6.0 * u**2 - 6.0 * u)]),
     )

@@ -44,8 +44,10 @@ def follow(h, s, plan):
     g = load_guide(s.guide)[2]
     begin_plan(g, plan)
     p = load_plan(plan)[0]
-    for k in range(g.q_at.shape[0]):
-        s.q_start[g.q_at[k]], s.v_start[g.v_at[k]] = p.q[0, k], p.v[0, k]
+    for n in range(g.q_at.shape[0]):
+        s.q_start[g.q_at[n]] = p.q[0, n]
+    for k in range(g.v_at.shape[0]):
+        s.v_start[g.v_at[k]] = p.v[0, k]
     if h.tick == 0:
         reset_world(s)
 

@@ -14,6 +14,8 @@ from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.model import CHAIN, PRISMATIC
 from palpate.model.shapes import Shape
+from palpate.runtime.hello import merge_hello
+from palpate.runtime.world.avatars import describe_avatars, merge_avatars
 from palpate.runtime.world.meshes import mesh_key, meshes_of
 from palpate.runtime.world.shown import SETTINGS, describe_page
 from palpate.scenes.scene import Scene
@@ -106,7 +108,12 @@ def describe_world(engine: WorldSimulation) -> dict[str, Any]:
     }
     movable = [row for row, name in enumerate(model.body_names) if name in placed]
     shown = describe_page(own, set(engine.layout.offset))
-    return own | {"events": {"place": {"bodies": movable}}} | shown  # value 1: it is parked there
+    told = own | {"events": {"place": {"bodies": movable}}} | shown  # value 1: it is parked there
+    for controller in engine.controllers:
+        if hasattr(controller, "hello"):
+            told = merge_hello(told, controller.hello())
+    told |= {"avatars": merge_avatars(told.get("avatars", []))}
+    return merge_hello(told, describe_avatars(told["avatars"], set(engine.layout.offset), engine.takes))
 
 
 def _moving(scene: Scene) -> list[Any]:

@@ -41,6 +41,11 @@ export class Switch {
     return this.input.checked;
   }
 
+  /** It is so, and nobody is told. */
+  show(on: boolean): void {
+    this.input.checked = on;
+  }
+
   turn(on: boolean): void {
     this.input.checked = on;
     this.turned(on);

@@ -2,7 +2,6 @@
 // the servo has them: another page, or a program, may have changed them.
 
 import type { Connection } from "../connection";
-import { numbers } from "../decode";
 import { el } from "../dom";
 import { CONTACT_MODES } from "../frame.gen";
 import { wants, type Hello } from "../protocol";
@@ -11,7 +10,8 @@ import { USUAL_TOUCH, type Store, type Touch } from "../state";
 import { plain } from "../words";
 import { Choice, Switch } from "./choice";
 import type { Keys } from "./keys";
-import { evenly, Slider, worded, type Scale } from "./slider";
+import { SettingView } from "./setting";
+import { Slider, type Scale } from "./slider";
 import { THEMES, THEME_WORDS, type Theme } from "./theme";
 
 export const VIEWS = ["perspective", "front", "side", "top"] as const;
@@ -45,7 +45,8 @@ export class Controls {
     "Damping", DAMPING, (x) => `${plain(x, 2)} ×`, (x) => this.touch({ damping: x }), "of that spring, times critical: below one it swings",
   );
   private readonly settings = el("section", { class: "live-only" });
-  private sliders: { field: string; slider: Slider }[] = [];
+  private sliders: SettingView[] = [];
+  private readonly seeing = el("section");
   private known = ""; // scene and settings that are shown
 
   constructor(
@@ -69,8 +70,8 @@ export class Controls {
     }, (name) => `Colours: ${THEME_WORDS[name]} (D)`);
     colours.show(theme.choice);
     const touching = el("section", { class: "live-only" }, this.stiffness.root, this.damping.root);
-    const seeing = el("section", {}, row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
-    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, this.settings, seeing, ...more);
+    this.seeing.append(row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
+    this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, this.settings, this.seeing, ...more);
 
     keys.bind("View", "k", "contacts on or off", () => contacts.turn(!contacts.on));
     keys.bind("View", "l", "lights off: work by force alone; or on", () => dark.turn(!dark.on));
@@ -91,8 +92,13 @@ export class Controls {
     });
     store.on("frame", (frame) => {
       if (!frame) return;
-      for (const { field, slider } of this.sliders) slider.tell(numbers(frame, field)[0] ?? slider.value);
+      for (const each of this.sliders) each.tell(frame);
     });
+  }
+
+  /** Another part, after how things are seen. */
+  add(part: HTMLElement): void {
+    this.seeing.after(part);
   }
 
   private touch(change: Partial<Touch>): void {
@@ -100,14 +106,12 @@ export class Controls {
   }
 
   /** Another simulation has its own stiffness and its own settings, whose values come with its frames. */
-  private begin({ hand, settings }: Hello): void {
+  private begin({ hand, settings: all, actors = [] }: Hello): void {
+    const settings = all.filter(({ event }) => !actors.some((actor) => actor.settings.includes(event))); // those have theirs
     this.stiffness.begin(hand.stiffness_N_m);
     this.damping.begin();
-    this.sliders = settings.map((setting) => {
-      const { event, label, field, about = "" } = setting;
-      return { field, slider: new Slider(label, evenly(setting), (x) => worded(x, setting), (x) => this.connection.event(event, x), about) };
-    });
-    this.settings.replaceChildren(...this.sliders.map(({ slider }) => slider.root));
+    this.sliders = settings.map((setting) => new SettingView(setting, this.connection));
+    this.settings.replaceChildren(...this.sliders.map(({ root }) => root));
     this.settings.hidden = settings.length === 0;
     this.store.set("touch", { ...USUAL_TOUCH, mode: this.store.get("touch").mode });
   }

@@ -3,7 +3,7 @@
 import { recall, remember } from "../remember";
 import type { PanelName } from "./transport";
 
-const NAMES: PanelName[] = ["edit", "controls", "plots"];
+const NAMES: PanelName[] = ["actors", "edit", "controls", "plots"];
 const ROOMY_PX = 1100; // from here on there is room for panels on both sides
 
 export interface Panel {
@@ -85,5 +85,5 @@ function besides(panel: PanelName): PanelName[] {
 }
 
 function atFirst(panel: PanelName): boolean {
-  return panel === "plots" || (panel === "edit" && innerWidth >= ROOMY_PX);
+  return panel === "plots" || ((panel === "edit" || panel === "actors") && innerWidth >= ROOMY_PX);
 }

@@ -11,6 +11,7 @@ export const ICONS = {
   fit: icon('<path d="M3.5 7.5v-4h4M12.5 3.5h4v4M16.5 12.5v4h-4M7.5 16.5h-4v-4"/>'),
   plots: icon('<path d="M3 16.5h14M3.5 12l3.5-5 3.5 3.5L14 5l3 3"/>'),
   controls: icon('<path d="M3 6h7M14 6h3M3 14h3M10 14h7"/><circle cx="12" cy="6" r="2"/><circle cx="8" cy="14" r="2"/>'),
+  actors: icon('<circle cx="10" cy="4.6" r="2.1"/><path d="M10 7v5M4.6 8.2c3 1.5 7.800 1.5 10.800 0M7 17l3-5 3 5"/>'),
   edit: icon('<path d="M3 15c3-9 6 3 9-6"/><path d="M12.2 9 15.4 4.4l1.9 1.3-3.2 4.6-2.3.7z"/>'),
   scenes: icon('<rect x="3" y="3.5" width="6" height="5.5" rx="1.2"/><rect x="11" y="3.5" width="6" height="5.5" rx="1.2"/><rect x="3" y="11" width="6" height="5.5" rx="1.2"/><rect x="11" y="11" width="6" height="5.5" rx="1.2"/>'),
   help: icon('<circle cx="10" cy="10" r="7.2"/><path d="M7.9 7.8a2.2 2.2 0 1 1 3.2 2c-.8.4-1.1.9-1.1 1.6"/><path d="M10 14.1v.1" stroke-width="2.2"/>'),

@@ -18,7 +18,7 @@ const MODE_WORDS: Record<Touch["mode"], [string, string]> = {
   press: ["Press", "Press: a drag presses with a tip (T)"],
 };
 
-export type PanelName = "controls" | "edit" | "plots";
+export type PanelName = "actors" | "controls" | "edit" | "plots";
 
 export interface Extra {
   fit: () => void;
@@ -60,7 +60,7 @@ export class Transport {
     touch.root.classList.add("live-only");
     store.on("touch", ({ mode }) => touch.show(mode));
     const panel = (name: PanelName, label: string, key: string): HTMLButtonElement => this.button(name, label, key, () => extra.toggle(name));
-    this.panels = { edit: panel("edit", "Plan, obstacles, bodies", "E"), controls: panel("controls", "Controls", "C"), plots: panel("plots", "Plots", "P") };
+    this.panels = { actors: panel("actors", "Who acts: state and commands", "Q"), edit: panel("edit", "Plan, obstacles, bodies", "E"), controls: panel("controls", "Controls", "C"), plots: panel("plots", "Plots", "P") };
     this.root = el(
       "nav",
       { class: "transport card", "aria-label": "simulation" },
@@ -117,6 +117,7 @@ export class Transport {
     keys.bind("View", "f", "fit the view", extra.fit);
     keys.bind("Touch", "t", "pull or press", () => this.touchBy(this.store.get("touch").mode === "pull" ? "press" : "pull"));
     keys.bind("Touch", "c", "controls", () => extra.toggle("controls"));
+    keys.bind("Scene and plan", "q", "who acts: state and commands", () => extra.toggle("actors"));
     keys.bind("Scene and plan", "e", "plan, obstacles, bodies", () => extra.toggle("edit"));
     keys.bind("Plots", "p", "plots", () => extra.toggle("plots"));
   }

@@ -1,4 +1,4 @@
-// What is drawn over the bodies but is not there: hands, devices, contact forces, paths.
+// What is drawn over the bodies but is not there: hands, devices, contact forces, paths, and what a hello lists.
 
 import * as THREE from "three";
 import type { Frame } from "../frame.gen";
@@ -6,6 +6,7 @@ import type { Hello, Motion, Vector3 } from "../protocol";
 import type { Bodies } from "./bodies";
 import { Contacts } from "./contacts";
 import { Devices } from "./devices";
+import { Drawings } from "./drawings";
 import { Hands, type Grips, type Looking } from "./hands";
 import { Paths } from "./path";
 
@@ -15,15 +16,19 @@ export class Signs {
   private readonly devices = new Devices();
   private readonly contacts = new Contacts();
   private readonly paths: Paths;
+  private readonly drawings: Drawings;
+  private dark = false;
 
   constructor(stage: HTMLElement) {
     this.hands = new Hands(stage);
     this.paths = new Paths(stage);
-    this.root.add(...[this.paths, this.contacts, this.hands, this.devices].map(({ root }) => root));
+    this.drawings = new Drawings(stage);
+    this.root.add(...[this.paths, this.contacts, this.drawings, this.hands, this.devices].map(({ root }) => root));
   }
 
   build(hello: Hello): void {
     this.devices.build(hello.devices ?? []);
+    this.drawings.build(hello);
     this.contacts.build(hello.frame.find(({ name }) => name === "contact_point")?.shape[0] ?? 0);
   }
 
@@ -34,19 +39,27 @@ export class Signs {
 
   /** With lights off no more than the hands and devices is seen. */
   dim(dark: boolean, contacts: boolean): void {
+    this.dark = dark;
     this.paths.root.visible = !dark;
     this.contacts.root.visible = contacts && !dark;
+  }
+
+  /** Which of the hello's drawings are seen. */
+  turn(drawn: ReadonlySet<string>): void {
+    this.drawings.on = drawn;
   }
 
   show(frame: Frame, hello: Hello, grips: Grips, bodies: Bodies, sight: Looking, dark: boolean): void {
     this.hands.show(frame, grips, hello.hand.force_limit_N, bodies, sight, dark);
     this.devices.show(frame, sight.eye);
     this.paths.place(sight);
+    this.drawings.show(frame, bodies, sight, this.dark);
     if (this.contacts.root.visible) this.contacts.show(frame, sight.eye, sight.scale);
   }
 
   hide(): void {
     this.hands.hide();
+    this.drawings.hide();
   }
 
   /** On a stage of so many pixels, in a scene of radius `scale` [m]. */
@@ -55,10 +68,12 @@ export class Signs {
     this.hands.resize(width, height);
     this.devices.resize(width, height);
     this.paths.resize(width, height, scale);
+    this.drawings.resize(width, height);
   }
 
   recolor(): void {
     this.paths.recolor();
     this.contacts.recolor();
+    this.drawings.recolor();
   }
 }

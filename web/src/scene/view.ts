@@ -73,6 +73,10 @@ export class SceneView {
     store.on("hello", (hello) => hello && this.build(hello));
     store.on("frame", (frame) => frame && this.take(frame));
     store.on("connection", () => this.invalidate());
+    store.on("drawn", (drawn) => {
+      this.signs.turn(drawn);
+      this.invalidate();
+    });
     for (const key of ["hovered", "chosen"] as const) store.on(key, () => this.highlight());
     this.resize();
     renderer.setAnimationLoop((now, frame) => this.draw(now, frame));

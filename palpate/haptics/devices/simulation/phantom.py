@@ -328,9 +328,21 @@ def _six_freedoms() -> Model:
     return replace(model, spec=spec, wrist=WristModel(1e-4, 0.0023 * DEGREE, 1e-3, 0.05, 1e-4))
 
 
+def _gimbal() -> Model:
+    """The same arm and wrist with encoders and no motors in the wrist: six freedoms sensed, three driven, as with the
+    encoder stylus of such devices."""
+    model = _six_freedoms()
+    spec = replace(
+        model.spec, name="simulated:phantom-premium-1.5-gimbal (approximate)", actuates=3, torque_limit_Nm=0.0,
+        continuous_torque_Nm=np.inf,
+    )  # fmt: skip
+    return replace(model, spec=spec)
+
+
 MODELS = {
     "phantom-premium-1.5": _premium(),
     "phantom-premium-1.5-6dof": _six_freedoms(),
+    "phantom-premium-1.5-gimbal": _gimbal(),
     "touch": _desktop("touch", 400.0),
     "omni": _desktop("omni", 700.0),
 }

@@ -214,8 +214,8 @@ class Simulated(OpenClose):
     """A device with a hand on it, both simulated; time passes only in `advance`, or in the tick's `send`.
 
     model   "phantom-premium-1.5": its identified kinematics and dynamics, encoders, friction and motors;
-            "phantom-premium-1.5-6dof": with a wrist that is sensed and driven; "touch" and "omni": approximate, a point
-            mass with friction
+            "phantom-premium-1.5-6dof": with a wrist that is sensed and driven; "phantom-premium-1.5-gimbal": sensed
+            only; "touch" and "omni": approximate, a point mass with friction
     hand    who holds it; without one, a hand that rests in the middle
     compensated  the motors also carry the arm's own weight, as some drivers do
 
