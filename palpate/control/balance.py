@@ -39,6 +39,7 @@ LOW, LEANING = 0.7, math.cos(math.radians(75.0))  # fallen: centre of mass below
 LIMP = (15.0, 3.0)  # springs and dampers of the fallen [N m/rad, N m s/rad]: it falls like a body
 # what it is doing
 OFF, STANDING, STEPPING, FALLEN = range(4)
+STATES = ("off", "standing", "stepping", "fallen")
 
 
 class Balance(Struct):

@@ -35,9 +35,9 @@ def test_a_hand_pushes_an_avatar_to_its_step_and_it_stands_again(scene, chest):
         f = run.now
         weight = f["avatar_foot_load"].sum()
         assert f["avatar_balance_state"] == STANDING
-        assert f["avatar_margin"] > 0.05
-        assert f["avatar_sole_force"][:, 2].sum() == pytest.approx(weight, rel=0.01)
-        corners = f["avatar_polygon"][: f["avatar_polygon_corners"]]
+        assert f["avatar_capture_margin_m"] > 0.05
+        assert f["avatar_sole_forces"][:, 2].sum() == pytest.approx(weight, rel=0.01)
+        corners = f["avatar_support_polygon"][: f["avatar_support_count"]]
         assert len(corners) >= 4
         assert np.ptp(corners[:, 1]) > 0.2
         pushing(run, made.model.body(chest), (380.0, 0.0, 0.0), 100)
@@ -45,9 +45,9 @@ def test_a_hand_pushes_an_avatar_to_its_step_and_it_stands_again(scene, chest):
         f = run.now
         assert f["avatar_steps"] >= 1
         assert f["avatar_balance_state"] == STANDING
-        assert f["avatar_margin"] > 0.04
+        assert f["avatar_capture_margin_m"] > 0.04
         assert (run.history("avatar_step_phase") > 0).any()
-        assert run.history("avatar_margin").min() < 0.0
+        assert run.history("avatar_capture_margin_m").min() < 0.0
 
 
 def test_two_avatars_balance_each_for_itself():
@@ -63,7 +63,7 @@ def test_two_avatars_balance_each_for_itself():
         run.ticks(2000)
         f = run.now
         assert f["avatar_balance_state"] == f["avatar2_balance_state"] == STANDING
-        xi, xi2 = run.history("avatar_capture"), run.history("avatar2_capture")
+        xi, xi2 = run.history("avatar_capture_point"), run.history("avatar2_capture_point")
         assert np.ptp(xi2[:, 1]) > 0.03
         assert np.ptp(xi[:, :2], axis=0).max() < 2e-4  # the other felt nothing
 
@@ -93,4 +93,4 @@ def test_pushed_over_in_a_session_it_falls_and_a_reset_stands_it_up():
     with running(made, device=BLUNT) as run:  # begins with a reset
         run.ticks(500)
         assert run.now["avatar_balance_state"] == STANDING
-        assert np.ptp(run.history("avatar_capture")[:, :2], axis=0).max() < 1e-4
+        assert np.ptp(run.history("avatar_capture_point")[:, :2], axis=0).max() < 1e-4
