@@ -90,7 +90,7 @@ class Balancing:
 
     def hello(self) -> dict[str, Any]:
         """What a page says of it."""
-        return told_of(self.actor, self._settings(), balance_states=list(STATES))
+        return {"avatars": [{"prefix": self.actor.field_prefix, "balance_states": list(STATES)}]}
 
     def _settings(self) -> tuple[Setting, ...]:
         b, p = self.balance, self.actor.field_prefix

@@ -192,8 +192,7 @@ def test_the_avatar_moves_the_box_together_with_the_hand_that_leads_it(kind, lif
 
 @pytest.mark.parametrize("kind", AVATARS)
 def test_the_same_on_a_balanced_body(kind):
-    """avatars.md 4.4, joined: slip and feet as with stiff legs.  The margin of 10.24 is 0.08 m: HRP-2 keeps it, the
-    human keeps it on the table and has 0.076 m when lifted, since it leans back against the weight."""
+    """avatars.md 4.4, joined, and 10.24; the margin of the lifting human is the next test's."""
     with story(kind, squeeze_N=LIFTED_N[kind], balanced=True) as s:
         s.take()
         low = s.box[2]
@@ -201,17 +200,28 @@ def test_the_same_on_a_balanced_body(kind):
         s.lift()
         assert s.box[2] - low >= 0.047
         lifted = s.lead(there_and_back(WAY_M[kind]))
-        for led, slip_m, margin_m in zip((table, lifted), SLIP_M[kind], (MARGIN_M, 0.075), strict=True):
+        for led, slip_m in zip((table, lifted), SLIP_M[kind], strict=True):
             assert led.slip_m.max() < slip_m
             assert led.least_N.min() >= 15.0
-            assert led.margin_m >= margin_m
             assert led.feet_m < FEET_M
+            if led is table or kind == "hrp2":
+                assert led.margin_m >= MARGIN_M
         s.wish(1)
         s.until(HOLD)
         s.release()
         s.until(IDLE)
         assert stands(s)
         assert hand_speeds(s).max() < HAND_M_S
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="0.076 m: it leans back against the weight, and its heels are 0.083 m away")
+def test_a_balanced_human_keeps_its_margin_while_it_lifts():
+    """avatars.md 10.24: >= 0.08 m, with balance, lifted; with stiff legs it has 0.090 m."""
+    with story("human", balanced=True) as s:
+        s.take()
+        s.lift()
+        assert s.lead(there_and_back(0.15)).margin_m >= MARGIN_M
 
 
 @pytest.mark.slow
