@@ -30,6 +30,8 @@ RATES_HZ = (1.0, 1.5, 2.0, 2.5, 3.0)
 PERSON = DeviceSpec("person", force_limit_N=500.0, force_rise_N_s=1e9)
 STIFFNESS_N_M, DAMPING_NS_M, SWING_M = 400.0, 10.0, 0.04
 OFFERED_S, SHAKEN_S, LATE_S = 3.0, 5.0, 1.5
+BEGIN_S = 0.1  # in which the person's swing grows to its size
+PHASES = (0.0, 2.0, 4.0)  # of the person's swing when it begins [rad]: the worst of them counts for the lock
 LOCK_DEG = 15.0
 COLOURS = {"hrp2": "#1f5fa8", "human": "#d9534f"}
 
@@ -86,8 +88,8 @@ def acting_of(simulation: WorldSimulation) -> Acting:
     raise ValueError("nobody behaves in this scene")
 
 
-def shake(scene: Scene, hz: float, along: bool, seconds: float = SHAKEN_S) -> Shaken:
-    """A person shakes for so long; without `along` the avatar's hand is only soft."""
+def shake(scene: Scene, hz: float, along: bool, seconds: float = SHAKEN_S, phase: float = 0.0) -> Shaken:
+    """A person shakes for so long, from a phase [rad] on; without `along` the avatar's hand is only soft."""
     with running(scene, device=PERSON) as run:
         simulation = run.simulation
         acting = acting_of(simulation)
@@ -98,7 +100,7 @@ def shake(scene: Scene, hz: float, along: bool, seconds: float = SHAKEN_S) -> Sh
         middle, body, at = a.palm[0].copy(), int(a.hand[0]), a.palm_at[0].copy()
         n = round(seconds * simulation.rate_hz)
         time_s = np.arange(n) / simulation.rate_hz
-        path = SWING_M * np.sin(2.0 * np.pi * hz * time_s)
+        path = SWING_M * np.sin(2.0 * np.pi * hz * time_s + phase) * np.minimum(time_s / BEGIN_S, 1.0)
         spring = spring_fields(STIFFNESS_N_M, DAMPING_NS_M)
         rows = [
             simulation.hand_layout.pack(body=body, hold=PULL, at_body=at, target=middle + [0.0, 0.0, z], **spring)
@@ -109,8 +111,7 @@ def shake(scene: Scene, hz: float, along: bool, seconds: float = SHAKEN_S) -> Sh
             "hand_point", "hand_force", "avatar_shake_phase", "avatar_hand_rate", "avatar_behaviour", "avatar_margin_m",
         )}  # fmt: skip
     z, w = h["hand_point"][:, 0, 2], 2.0 * np.pi * hz
-    swing = z - np.convolve(np.pad(z, (0, n), mode="edge"), np.ones(n) / n, "valid")[0]
-    phase = np.arctan2(w * swing, np.gradient(z, time_s))
+    phase = np.arctan2(w * (z - z.mean()), np.gradient(z, time_s))
     return Shaken(
         hz, time_s, path, z - middle[2], h["hand_force"][:, 0, 2],
         np.angle(np.exp(1j * (h["avatar_shake_phase"] - phase))),
@@ -165,7 +166,8 @@ def run(report: Report) -> None:
     for kind in KINDS:
         scene = hand_shake(kind)
         for hz in RATES_HZ:
-            along, passive = (shake(scene, hz, follows) for follows in (True, False))
+            starts = [shake(scene, hz, True, phase=phase) for phase in PHASES]
+            along, passive = max(starts, key=lambda x: x.lock_s), shake(scene, hz, False)
             runs[kind, hz, True], runs[kind, hz, False] = along, passive
             name = f"{kind}, {hz:g} Hz"
             report.say(
