@@ -1,10 +1,10 @@
 """Compliance, the joint form: joints from the touched body to the waist follow a force like masses on dampers.
 
-    (22)  M q''_d + B q'_d = sum J^T (n, f)          M, B diagonal; articulated-haptics.md 6.5
+    (22)  M q''_d + B q'_d = sum J^T (n, f)          M, B diagonal; reference on articulated bodies 6.5
           v <- v + h (tq - B v)/(M + h B)            implicit: any damping, any tick
           q_d <- q_d (+) h v                         on the manifold: spherical joints stay rotations
 
-It turns and shifts palms against each other: with a grasp use the object form (avatars.md 4.1, 4.4).
+It turns and shifts palms against each other: with a grasp use the object form (reference on avatars 4.1, 4.4).
 
 From a part of a tick:
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from palpate.jit import Struct
 from palpate.model.model import Floats1, Ints1, Model
 
-MASS, DAMPING = 1.0, 20.0  # M [kg m^2], B [N m s/rad]: articulated-haptics.md 6.5 has B = 2 to 20
+MASS, DAMPING = 1.0, 20.0  # M [kg m^2], B [N m s/rad]: reference on articulated bodies 6.5 has B = 2 to 20
 
 
 class JointForm(Struct):

@@ -62,6 +62,7 @@ from palpate.control.grasp_ways import (
     BESIDE,
     begin_rest,
     go_on,
+    lead_on,
     note_home,
     palms_off,
     plan_beside,
@@ -119,6 +120,7 @@ def close(address, a, t, g):
     if g.touched[RIGHT] and g.touched[LEFT]:
         start_at_palms(address)
         g.more_N, g.lost_s, g.pulled_s, g.raised = 0.0, 0.0, 0.0, 0.0
+        g.go_m, g.go_from_m, g.go_to_m, g.gone_m = 0.0, 0.0, 0.0, 0.0
         enter(g, PRESS)
     elif g.since_s > CLOSE_S:
         g.wish, g.why = float(FREE), UNTOUCHED
@@ -200,6 +202,7 @@ def held(address, R, a, t, o, j, g):
         if g.since_s >= LIFT_S:
             enter(g, CARRY)
     elif g.state == CARRY:
+        lead_on(g, t)
         if g.wish != LIFTED:
             g.borne_s, g.lowered_m = 0.0, 0.0
             enter(g, LOWER)
@@ -224,7 +227,7 @@ def admit(o, g):
     """What it yields along: level while something bears it, all ways and about z when it is carried."""
     level = 1.0 if g.state in (HOLD, LIFT, CARRY) else 0.0
     carried = 1.0 if g.state == CARRY else 0.0
-    o.admits, o.admits_turn = (level, level, carried), (0.0, 0.0, carried)
+    o.admits, o.admits_turn = (level, level, carried), (0.0, 0.0, carried * g.turns)
 
 
 @kernel

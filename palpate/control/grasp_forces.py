@@ -36,7 +36,8 @@ RISE_N_S, FALL_N_S = 200.0, 500.0  # of the squeeze; the ramp of press is slower
 LOOP_NS_M, LOOP_M_S = 1000.0, 0.05
 SLIP_M, SLIP_N = 0.5e-3, 4.0  # every so much slip adds so much squeeze
 NEAR_CONE, CONE_N_S = 0.8, 60.0  # friction beyond this part of its limit raises the squeeze so fast
-FELT_S = 0.02
+FELT_S = 0.005  # smooths what is felt
+DEAF_N = 0.5  # of it that leads nowhere, so that nothing drifts
 GONE_N = 0.5  # a palm with less presses against nothing
 FAST_M_S, BRAKE_NS_M = 0.35, 200.0  # a palm that is faster is braked, with at most MOST_N
 
@@ -55,8 +56,11 @@ def feel(s, a, o, g):
     carried = add(get3(a.palm_force, RIGHT), get3(a.palm_force, LEFT))
     away = sub(add(carried, scale(g.weight_now_N, UP)), g.felt)
     g.felt = add_scaled(g.felt, t_part(o.dt), away)
+    n = sub(n, cross(g.arm, f))  # at its origin; here where the hands are
     if g.listens:
-        f = add(f, g.felt)
+        level = (g.felt[0], g.felt[1], 0.0)
+        size = math.sqrt(dot(level, level))
+        f = add_scaled(f, max(size - DEAF_N, 0.0) / max(size, 1e-9), level)
     if not (finite3(f) and finite3(n)):
         f, n = ZERO, ZERO
     o.force, o.torque = f, n

@@ -36,12 +36,22 @@ class Grasp(Struct):
     answers: int  # 1: slip is answered by more squeeze
     watches: int  # 1: what is lost or pulled too hard is let go
     bears: int  # 1: the weight of arms and trunk is fed forward here, 0: balance does
-    listens: int  # 1: what the object does to the palms leads too, not only known hands
+    turns: int  # 1: a torque about z turns it; not if another holds it, too
+    listens: int  # 1: what the object does to the palms leads too, level, not only known hands
     friction: float  # that is counted on
     pull_limit_N: float  # of a hand at the object: it is let go beyond
     body: int  # the object, and
+    at: Vector  # where on it, in its axes [m]
     half: Vector  # half its edges [m]
     weight_N: float
+    # leading: what is carried goes by go_m along go_way
+    go_m: float  # wanted
+    go_way: Vector  # world
+    go_from_m: float
+    go_to_m: float
+    go_s: float  # since the way began, of
+    go_leg_s: float
+    gone_m: float
     # where it is
     state: int
     why: int  # it let go last
@@ -58,7 +68,8 @@ class Grasp(Struct):
     slip_answered_m: float
     lowered_m: float
     # the object now
-    p: Vector
+    p: Vector  # of `at`
+    arm: Vector  # from its origin to there
     left: Vector  # from the right palm's side to the left one's
     on: int  # which of its axes that is, and
     sign: float

@@ -29,6 +29,7 @@ ASIDE_M = 0.03  # of the palms outside of the shoulders, there
 OPEN_S = 0.6
 HAND_M_S = 0.4  # of a target; the hand itself stays below 0.5
 LEG_S = 1.0  # the shortest way
+LEAD_S, LEAD_M_S = 1.5, 0.15  # of a way that others are led along: the shortest, and the largest speed
 
 
 @kernel
@@ -42,7 +43,8 @@ def smooth_step(u):
 def see_object(m, ww, a, g):
     """Where it is, and, until it is in the hands, which of its sides the palms go to: those to the right and left."""
     R, p = body_frame(m, ww, g.body)
-    g.p = add(p, get3(ww.origin, m.root[m.body_link[g.body]]))
+    g.arm = rotate(R, g.at)
+    g.p = add(add(p, g.arm), get3(ww.origin, m.root[m.body_link[g.body]]))
     chest = body_frame(m, ww, a.chest)[0]
     if g.state <= APPROACH:
         best = -1.0
@@ -134,6 +136,20 @@ def plan_way(address, to):
     else:
         plan_beside(m, ww, a, t, g, to == BEHIND)
     take_time(g)
+
+
+@kernel
+def lead_on(g, t):
+    """The targets of a leader: by go_m along go_way, minimum jerk, from wherever the last wish got to."""
+    if g.go_m != g.go_to_m:
+        g.go_from_m, g.go_to_m, g.go_s = g.gone_m, g.go_m, 0.0
+        g.go_leg_s = max(LEAD_S, 1.875 * abs(g.go_to_m - g.go_from_m) / LEAD_M_S)
+    g.go_s += t.dt
+    u = smooth_step(g.go_s / max(g.go_leg_s, t.dt))
+    now = g.go_from_m + u * (g.go_to_m - g.go_from_m)
+    for side in range(2):
+        put3(t.target, side, add_scaled(get3(t.target, side), now - g.gone_m, g.go_way))
+    g.gone_m = now
 
 
 @shared("void(intp)")

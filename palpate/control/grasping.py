@@ -29,6 +29,8 @@ class Grasping:
     friction       between palm and object, as far as it is known
     damping_Ns_m   of the object form: what a hand that leads it feels
     trunk          joints of the trunk that take part (palms.two_palms)
+    at, share      where on it the palms go, in its axes [m], and the part of its weight that they bear
+    listens        what the object does to the palms leads them, too: a follower's
     balanced       another part bears the weight of arms and trunk
     wish           at the start, and after a reset
     """
@@ -47,6 +49,8 @@ class Grasping:
         elbow_m: float | None = None,
         form: int = OBJECT_FORM,
         share: float = 1.0,
+        at: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        listens: bool = False,
         balanced: bool = False,
         wish: int = FREE,
     ) -> None:
@@ -64,7 +68,8 @@ class Grasping:
         nq, nv = model.nq, model.nv
         self.arrays = Grasp(
             wish=wish, wish_start=wish, squeeze_N=least if squeeze_N is None else squeeze_N, lift_m=lift_m, form=form,
-            loops=1, answers=1, watches=1, bears=not balanced, friction=friction, pull_limit_N=pull_limit_N,
+            loops=1, answers=1, watches=1, bears=not balanced, listens=listens, turns=share == 1.0,
+            at=at, go_way=(0.0, 1.0, 0.0), friction=friction, pull_limit_N=pull_limit_N,
             body=model.body(body), half=half, weight_N=weight, leg_s=1.0, sign=1.0,
             touched=np.zeros(2, dtype=np.int64), taken_at=np.zeros((2, 3)), from_p=np.zeros((2, 3)),
             from_turn=np.zeros((2, 4)), to_p=np.zeros((2, 3)), to_turn=np.zeros((2, 4)), home_p=np.zeros((2, 3)),
@@ -103,6 +108,8 @@ class Grasping:
                     step=1.0, about="what a hand that leads it feels", field=f"{name}led_damping_Ns_m"),
             Setting(f"{name}stiffness", 0.0, 1000.0, o, "stiffness_N_m", label="Stiffness of what is held", unit="N/m",
                     step=10.0, about="0: it stays where it is led", field=f"{name}led_stiffness_N_m"),
+            Setting(f"{name}lead", -0.15, 0.15, g, "go_m", label="Lead what is carried", unit="m", step=0.05,
+                    about="along y, from where it was taken", field=f"{name}lead_m"),
         )  # fmt: skip
         return ControlPart(
             "grasp", grasp, self.block, reset=forget_grasp, world=actor.avatar.world, shows=shows, settings=settings
@@ -115,11 +122,13 @@ SHOWN = {
     "why": Field("grasp_why", "i", (), "why they let go last: " + ", ".join(f"{k} {x}" for k, x in enumerate(REASONS))),
     "wish": Field("grasp_wish", "f", (), "what is wanted of them: 0 free, 1 hold, 2 lift"),
     "squeeze_N": Field("grasp_squeeze_N", "f", (), "wanted of each palm [N]"),
-    "squeeze_now_N": Field("grasp_now_N", "f", (), "fed forward to each palm [N]", unit="N", group="grasp"),
-    "slip_m": Field("grasp_slip_m", "f", (), "of the palms against what they hold, since they took it", unit="m"),
+    "squeeze_now_N": Field("grasp_now_N", "f", (), "fed forward to each palm [N]"),
+    "go_m": Field("lead_m", "f", (), "where it leads what it carries, along y [m]"),
+    "felt": Field("grasp_felt", "f", (3,), "of what is held on the palms, beyond its weight [N]"),
+    "slip_m": Field("grasp_slip_m", "f", (), "of the palms against what they hold, since they took it [m]"),
 }
 FELT = {
-    "force": Field("led_force", "f", (3,), "of hands on what is held [N]", unit="N"),
+    "force": Field("led_force", "f", (3,), "of hands on what is held [N]"),
     "damping_Ns_m": Field("led_damping_Ns_m", "f", (), "of what is held"),
     "stiffness_N_m": Field("led_stiffness_N_m", "f", (), "of what is held"),
 }

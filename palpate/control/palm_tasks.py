@@ -1,4 +1,4 @@
-"""Two palms to two places, elbows out of the trunk's way: the inverse kinematics of a grasp (avatars.md 4.2).
+"""Two palms to two places, elbows out of the trunk's way: the inverse kinematics of a grasp (reference on avatars 4.2).
 
     (palm, palm)      poses, or what `axes` leaves of them
     (elbow, elbow)    sideways at so much from the middle of the trunk: else an upper arm goes into it (4.1)
@@ -36,7 +36,7 @@ from palpate.model.model import Model
 from palpate.spatial.placement import Vector3
 
 RIGHT, LEFT, RIGHT_ELBOW, LEFT_ELBOW = range(4)  # rows of the table
-ELBOW_M = 0.30  # avatars.md 4.1: 0.28 to 0.32 works
+ELBOW_M = 0.30  # reference on avatars 4.1: 0.28 to 0.32 works
 GAIN, SPEED_M_S, TURN_RAD_S = 100.0, 1.0, 3.0  # of the palms: nearly all of what is missing in 20 ms
 QUICK = 4.0  # [rad/s] of near-singular directions: targets move a few millimetres a tick, and are to be kept up with
 

@@ -24,7 +24,7 @@ import math
 
 from palpate.jit import kernel
 
-EPS = 0.05  # [m/rad, rad/rad] singular values below this are damped: avatars.md 9
+EPS = 0.05  # [m/rad, rad/rad] singular values below this are damped: reference on avatars 9
 SINGULAR_SPEED = 1.0  # [rad/s] that a singular direction moves joints by at most, unless a table says another
 TOL = 1e-4  # a lower task changes a higher one by at most this share of the joints' speed
 RANK = 1e-9  # [m/rad] below which a row says nothing new
@@ -33,8 +33,8 @@ AGAIN = 3  # a level is solved again for joints at their ends at most so often
 SHARE = 0.8  # of the speed that is left a level takes at most this, so that those below it can move at all
 SLACK = 1e-9  # [rad/s] beyond an end that is rounding; the coordinate itself is cut there
 HARDLY = 1e-4  # share of a joint's column that is free, below which higher levels have decided what it does
-SWEEPS = 12  # of Jacobi's rotations; four to six do
-ROUND = 1e-15
+SWEEPS = 12  # of Jacobi's rotations; three to five do
+ORTHOGONAL = 1e-10  # cosine of rows that are: singular values are then right to its square
 
 
 @kernel
@@ -161,17 +161,21 @@ def rotate_rows(X, a, b, c, s, n):
 
 @kernel
 def jacobi(t, added, rows):
-    """Rows of R (added, rows) turned until they are orthogonal: then W^T R = S U^T, W^T in t.W."""
+    """Rows of R (added, rows) turned until they are orthogonal: then W^T R = S U^T, W^T in t.W; S^2 in t.square.
+
+    Pivots have sorted the rows by size, which is how Jacobi converges best (Drmac & Veselic 2008).
+    """
     for a in range(added):
         for b in range(added):
             t.W[a, b] = 1.0 if a == b else 0.0
     for _ in range(SWEEPS):
         turned = False
+        for a in range(added):
+            t.square[a] = dot_rows(t.R, a, t.R, a, rows)
         for a in range(added - 1):
             for b in range(a + 1, added):
-                aa, bb = dot_rows(t.R, a, t.R, a, rows), dot_rows(t.R, b, t.R, b, rows)
-                ab = dot_rows(t.R, a, t.R, b, rows)
-                if abs(ab) <= ROUND * math.sqrt(aa * bb):
+                aa, bb, ab = t.square[a], t.square[b], dot_rows(t.R, a, t.R, b, rows)
+                if ab * ab <= ORTHOGONAL * ORTHOGONAL * aa * bb:
                     continue
                 turned = True
                 z = (bb - aa) / (2.0 * ab)
@@ -179,6 +183,7 @@ def jacobi(t, added, rows):
                 c = 1.0 / math.sqrt(1.0 + tan * tan)
                 rotate_rows(t.R, a, b, c, c * tan, rows)
                 rotate_rows(t.W, a, b, c, c * tan, added)
+                t.square[a], t.square[b] = aa - tan * ab, bb + tan * ab
         if not turned:
             return
 

@@ -23,7 +23,7 @@ import math
 from palpate.control.priorities import solve_levels
 from palpate.control.task_tables import CENTER, GAZE, POSE, load_tasks
 from palpate.conventions import WORLD
-from palpate.dynamics.coordinates import difference, integrate
+from palpate.dynamics.coordinates import difference, finite, finite_rows, integrate
 from palpate.dynamics.jacobian import body_frame
 from palpate.dynamics.kinematics import positions
 from palpate.jit import kernel, shared
@@ -268,12 +268,17 @@ def put_rows(m, w, t):
 
 @kernel
 def solve_tasks(m, w, t):
-    """v_tree: the velocities of q_d that the tasks ask for at t.q."""
-    put_rows(m, w, t)
-    solve_levels(t)
+    """v_tree: the velocities of q_d that the tasks ask for at t.q.  A target that is no number moves nothing."""
+    fine = finite_rows(t.target) and finite_rows(t.rate) and finite(t.q_posture)
+    if fine:
+        put_rows(m, w, t)
+        solve_levels(t)
+        fine = finite(t.v)
+    if not fine:
+        t.refused += 1
     for j in range(t.v_tree.shape[0]):
         c = t.column[j]
-        t.v_tree[j] = t.v[c] if c >= 0 else 0.0
+        t.v_tree[j] = t.v[c] if c >= 0 and fine else 0.0
 
 
 @kernel

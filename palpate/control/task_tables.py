@@ -24,6 +24,7 @@ class TaskTable(Struct):
     has_posture: int  # whether the last level is all columns' posture
     near_singular: int  # levels that were damped in the last step, and
     solves: int  # how often it was solved
+    refused: int  # steps so far that did nothing, since a target was no number
     q: Floats1  # (nq,) q_d of the tree: the step starts from here and ends here
     q_next: Floats1  # (nq,)
     v_tree: Floats1  # (nv,) velocity of the step

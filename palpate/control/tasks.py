@@ -11,7 +11,7 @@ and damping: priorities.py; from a part of a tick: task_kernels.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,10 +31,10 @@ from palpate.spatial.placement import Transform, Vector3, vector3
 __all__ = ["CenterOfMass", "Feet", "Gaze", "Point", "Pose", "Posture", "Task", "Tasks"]
 
 STANDING_GAIN = 100.0  # [1/s] of what should not move at all: takes out what a finite step leaves, 0.5 dt v^2 a second
-SPEED_LIMIT = 4.0  # [rad/s, m/s] of a joint, where the model has no limit of its own: avatars.md 8
+SPEED_LIMIT = 4.0  # [rad/s, m/s] of a joint, where the model has no limit of its own: reference on avatars 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
     """gain [1/s]: of what is missing a share of gain dt is done in a step; speed_m_s, turn_rad_s: but no faster."""
 
@@ -46,34 +46,30 @@ class Task:
         for name in ("gain", "speed_m_s", "turn_rad_s"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        known = "XYZxyz" if isinstance(self, Pose) else "xyz"
+        axes = getattr(self, "axes", known)
+        if not axes or set(axes) - set(known) or len(set(axes)) < len(axes):
+            raise ValueError(f"axes are some of {known!r}, each once, got {axes!r}")
 
 
 @dataclass(frozen=True, eq=False)
 class Point(Task):
     """A point of a body [m, body axes] to a place in the world [m]; axes: those of the world that count."""
 
-    body: str = ""
+    body: str
     target: Vector3 | None = None
     at_body: Vector3 = (0.0, 0.0, 0.0)
     axes: str = "xyz"
-
-    def __init__(self, body: str, target: Vector3 | None = None, at_body: Vector3 = (0.0, 0.0, 0.0),
-                 axes: str = "xyz", **limits: float) -> None:  # fmt: skip
-        _set(self, limits, body=body, target=target, at_body=at_body, axes=_axes(axes, "xyz"))
 
 
 @dataclass(frozen=True, eq=False)
 class Pose(Task):
     """A frame at a point of a body (its axes the body's) to a Transform; axes: "XYZ" turn about, "xyz" go along."""
 
-    body: str = ""
+    body: str
     target: Transform | None = None
     at_body: Vector3 = (0.0, 0.0, 0.0)
     axes: str = "XYZxyz"
-
-    def __init__(self, body: str, target: Transform | None = None, at_body: Vector3 = (0.0, 0.0, 0.0),
-                 axes: str = "XYZxyz", **limits: float) -> None:  # fmt: skip
-        _set(self, limits, body=body, target=target, at_body=at_body, axes=_axes(axes, "XYZxyz"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +78,17 @@ class CenterOfMass(Task):
 
     target: Vector3 | None = None
     axes: str = "xy"
-
-    def __init__(self, target: Vector3 | None = None, axes: str = "xy", **limits: float) -> None:
-        _set(self, {"gain": STANDING_GAIN} | limits, target=target, axes=_axes(axes, "xyz"))
+    gain: float = field(default=STANDING_GAIN, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)
 class Gaze(Task):
     """A direction of a body (from at_body [m], along `axis`, body axes) towards a place in the world [m]."""
 
-    body: str = ""
+    body: str
     target: Vector3 | None = None
     at_body: Vector3 = (0.0, 0.0, 0.0)
     axis: Vector3 = (1.0, 0.0, 0.0)
-
-    def __init__(self, body: str, target: Vector3 | None = None, at_body: Vector3 = (0.0, 0.0, 0.0),
-                 axis: Vector3 = (1.0, 0.0, 0.0), **limits: float) -> None:  # fmt: skip
-        _set(self, limits, body=body, target=target, at_body=at_body, axis=axis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,38 +99,15 @@ class Posture(Task):
     """
 
     target: ArrayLike | None = None
-    joints: tuple[str, ...] | None = None
-
-    def __init__(self, target: ArrayLike | None = None, joints: Sequence[str] | None = None, **limits: float) -> None:
-        limits = {"gain": 2.0} | limits
-        _set(self, limits, target=target, joints=None if joints is None else tuple(joints))
+    joints: Sequence[str] | None = None
+    gain: float = field(default=2.0, kw_only=True)
 
 
-@dataclass(frozen=True, eq=False)
 class Feet:
     """Bodies that stay as they are: a Pose each, of one priority; `poses`, to move one of them."""
 
-    poses: tuple[Pose, ...]
-
-    def __init__(self, *bodies: str, **limits: float) -> None:
-        limits = {"gain": STANDING_GAIN} | limits
-        object.__setattr__(self, "poses", tuple(Pose(body, **limits) for body in bodies))
-
-
-def _set(task: Task, limits: dict[str, float], **fields: Any) -> None:
-    known = ("gain", "speed_m_s", "turn_rad_s")
-    for name in limits:
-        if name not in known:
-            raise TypeError(f"{type(task).__name__} has no {name!r}; its limits are {', '.join(known)}")
-    for name, value in (fields | limits).items():
-        object.__setattr__(task, name, value)
-    task.__post_init__()
-
-
-def _axes(given: str, known: str) -> str:
-    if not given or set(given) - set(known) or len(set(given)) < len(given):
-        raise ValueError(f"axes are some of {known!r}, each once, got {given!r}")
-    return given
+    def __init__(self, *bodies: str, gain: float = STANDING_GAIN, speed_m_s: float = 1.0) -> None:
+        self.poses = tuple(Pose(body, gain=gain, speed_m_s=speed_m_s) for body in bodies)
 
 
 class Tasks:
@@ -276,24 +243,21 @@ class Tasks:
         lower, upper = (np.where(q_of >= 0, each[q_of], end) for each, end in zip(ends, (-np.inf, np.inf), strict=True))
         last = self.tasks[-1]
         full = isinstance(last, Posture) and last.joints is None and len(self.levels[-1]) == 1
-        rows_of, kinds, columns = [], [], []
-        for task in self.tasks:
-            row_of, count, kind, cs = self._rows(task, column, full and task is last)
-            rows_of.append(row_of)
-            kinds.append((kind, count))
-            columns += cs
-        count = np.array([c for _, c in kinds], dtype=np.int64)
+        rows = [self._rows(task, column, full and task is last) for task in self.tasks]
+        columns = [c for _, _, _, own in rows for c in own]
+        count = np.array([n for _, n, _, _ in rows], dtype=np.int64)
         first = np.concatenate([[0], np.cumsum(count)])
-        sizes = [sum(kinds[self.row(task)][1] for task in level) for level in self.levels]
+        sizes = [sum(rows[self.row(task)][1] for task in level) for level in self.levels]
         levels = sizes[:-1] if full else sizes
         total, most = max(1, int(first[-1])), max([1, *levels])
         zeros = np.zeros
         table = TaskTable(
             dt=1e-3, q_begin=self.tree.q.start, v_begin=self.tree.v.start, has_posture=int(full),
             q=tree.neutral(), q_next=zeros(tree.nq), v_tree=zeros(tree.nv),
-            kind=np.array([kind for kind, _ in kinds], dtype=np.int64), count=count,
+            kind=np.array([kind for _, _, kind, _ in rows], dtype=np.int64), count=count,
             body=np.array([self._body(task) for task in self.tasks], dtype=np.int64),
-            first=np.ascontiguousarray(first[:-1]), row_of=np.array(rows_of, dtype=np.int64).ravel(),
+            first=np.ascontiguousarray(first[:-1]),
+            row_of=np.array([at for at, _, _, _ in rows], dtype=np.int64).ravel(),
             at_body=np.array([getattr(task, "at_body", (0.0, 0.0, 0.0)) for task in self.tasks], dtype=np.float64),
             axis=np.array([_unit(getattr(task, "axis", (1.0, 0.0, 0.0))) for task in self.tasks]),
             target=np.tile([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (n_tasks, 1)), rate=zeros((n_tasks, 6)),

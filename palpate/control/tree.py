@@ -75,10 +75,13 @@ def _alone(
         body_link=moved(m.body_link[at_bodies]), body_R=m.body_R[at_bodies], body_p=m.body_p[at_bodies],
         gravity=m.gravity, nq=q[1] - q[0], nv=v[1] - v[0],
     )  # fmt: skip
-    arrays = ModelArrays(*(np.ascontiguousarray(x) if isinstance(x, np.ndarray) else x for x in arrays))
-    for name, x in arrays._asdict().items():
-        if isinstance(x, np.ndarray) and name != "gravity":
+    tables: dict[str, Any] = {
+        name: np.ascontiguousarray(x) for name, x in arrays._asdict().items() if isinstance(x, np.ndarray)
+    }
+    for name, x in tables.items():
+        if name != "gravity":  # the World's own, which a session may change
             x.setflags(write=False)
+    arrays = ModelArrays(**{**arrays._asdict(), **tables})
     names = tuple(model.body_names[b] for b in bodies)
     joints = [name for name, where in model.v_index.items() if v[0] <= where.start < v[1]]
     return replace(

@@ -40,6 +40,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.avatar_patterns:run",
         "AMELIF: push, pull, tap, double tap, shake, hold and stroke told apart by force alone",
     ),
+    "avatar-carry": (
+        "palpate.experiments.avatar_carry:run",
+        "two avatars carry a plank: one leads and the other follows what its palms feel, or a hand leads both",
+    ),
     "avatar-table-hrp2": (
         "palpate.experiments.avatar_table:run_hrp2",
         "AMELIF: HRP-2 takes a box from a table, and a hand moves it together with the robot",
@@ -51,6 +55,10 @@ EXPERIMENTS: Registry = {
     "avatar-sequence": (
         "palpate.experiments.avatar_sequence:run",
         "AMELIF: HRP-2 takes, carries and places a box; the motion as given and optimised",
+    ),
+    "avatar-push": (
+        "palpate.experiments.avatar_push:run",
+        "HRP-2 and a person, pushed in eight directions: springs, balance and steps against the capture point's bound",
     ),
     "ball-push": (
         "palpate.experiments.ball_push:run",

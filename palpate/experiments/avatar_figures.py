@@ -17,7 +17,7 @@ PLAIN = (0.7, 0.72, 0.75, 1.0)
 LIGHT = np.array([0.35, -0.45, 0.82])
 
 
-def camera(azimuth_deg: float = -125.0, elevation_deg: float = 18.0) -> np.ndarray:
+def camera(azimuth_deg: float = -42.0, elevation_deg: float = 22.0) -> np.ndarray:
     """(3, 3): rows right, up and towards the camera, in the world; it stands at the azimuth from x towards y."""
     a, e = np.radians([azimuth_deg, elevation_deg])
     towards = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])

@@ -3,9 +3,13 @@ the box by its sides, and whoever drags the box moves it together with the avata
 
 from __future__ import annotations
 
+import math
+
 from palpate.control.avatar import Actor
-from palpate.control.grasp_tables import HELD
+from palpate.control.balancing import Balancing
+from palpate.control.grasp_tables import HELD, LIFTED
 from palpate.control.grasping import Grasping
+from palpate.control.part import ControlPart
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.library import box, hrp2, human
 from palpate.model.shapes import Material, Shape
@@ -13,7 +17,7 @@ from palpate.scenes.blocks import BOX_KG, BOX_SIZE_M, FRICTION_BOX_TABLE, TABLE_
 from palpate.scenes.looks import DARK_WOOD, WOOD, colour, floor, surface
 from palpate.scenes.scene import Scene
 from palpate.scenes.standing import DAMPING, STIFFNESS
-from palpate.spatial.placement import IDENTITY, Transform, Vector3
+from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3
 from palpate.world.world import World
 
 FRICTION_FOOT_FLOOR, FRICTION_HAND_BOX = 0.7, 0.8
@@ -37,6 +41,15 @@ def table_of(top_m: float, at: tuple[float, float] = TABLE_TOP_M[:2], size: Vect
     )
 
 
+def pairs_of(friction: float) -> dict[tuple[str, str], Material]:
+    """Of what is held with hands, of what lies, and of what stands."""
+    return {
+        ("carton", "table"): Material("carton on table", friction=FRICTION_BOX_TABLE),
+        ("carton", "hand"): Material("carton in hands", friction=friction),
+        ("sole", "floor"): Material("sole on floor", friction=FRICTION_FOOT_FLOOR),
+    }
+
+
 def table_world(
     kind: str, friction: float = FRICTION_HAND_BOX, box_kg: float = BOX_KG, sole: str = "box", rate_hz: float = 1000.0
 ) -> World:
@@ -45,13 +58,8 @@ def table_world(
     avatar = hrp2(at=(NEARER_M, 0, 0), sole=sole) if kind == "hrp2" else human(at=(NEARER_M, 0, 0), sole=sole)
     carton = Material("carton", friction=friction)
     thing = box(BOX_SIZE_M, mass=box_kg, at=(BOX_X_M, 0.0, top + 0.5 * BOX_SIZE_M[2]), material=carton, color=colour(1))
-    pairs = {
-        ("carton", "table"): Material("carton on table", friction=FRICTION_BOX_TABLE),
-        ("carton", "hand"): Material("carton in hands", friction=friction),
-        ("sole", "floor"): Material("sole on floor", friction=FRICTION_FOOT_FLOOR),
-    }
     ground = floor(surface(FRICTION_FOOT_FLOOR, name="floor"))
-    world = World([avatar, ground, table_of(top), thing], dt=1.0 / rate_hz, pairs=pairs)
+    world = World([avatar, ground, table_of(top), thing], dt=1.0 / rate_hz, pairs=pairs_of(friction))
     into_posture(world, kind)
     world.hold(STIFFNESS, DAMPING)
     return world
@@ -62,30 +70,88 @@ def into_posture(world: World, kind: str, prefix: str = "") -> None:
     model = world.model
     posture = "half_sitting" if kind == "hrp2" else "ready"
     for joint, value in model.description.postures[posture].items():
-        if joint.startswith(prefix):
+        if joint.startswith(prefix) and (prefix or "/" not in joint):
             world.q[model.q_index[joint]] = value
     if kind == "hrp2":
         for joint in ("RHAND_JOINT0", "LHAND_JOINT0"):
             world.q[model.q_index[prefix + joint]] = 0.0
 
 
-def taking(world: World, *, wish: int = HELD, **how: object) -> tuple[Actor, Grasping]:
-    """The avatar of a table_world, with its hands."""
+def taking(world: World, *, wish: int = HELD, balanced: bool = False, **how: object) -> tuple[Actor, Grasping]:
+    """The avatar of a table_world, with its hands, on its springs or in balance; how: of Grasping."""
     actor = Actor(world)
-    grasping = Grasping(actor, wish=wish, **how)  # type: ignore[arg-type]
+    if balanced:  # the waist upright: a chest that is kept so would fight the waist's yaw
+        actor.add(Balancing(actor, upright="waist").part)
+    grasping = Grasping(actor, wish=wish, balanced=balanced, **how)  # type: ignore[arg-type]
     actor.add(grasping.part)
     return actor, grasping
+
+
+PLANK_SIZE_M, PLANK_KG = (1.20, 0.30, 0.08), 3.0
+PLANK_AT_M = 0.45  # of the palms from its middle, along it
+STAND_X_M, STAND_SIZE_M = 0.15, (0.10, 0.40, 0.03)
+APART_M = PLANK_AT_M + BOX_X_M - NEARER_M  # of each avatar from the middle
+PLANK_SQUEEZE_N, PLANK_DAMPING_NS_M = 40.0, 30.0
+
+
+def carry_world(
+    kind: str = "human", plank_kg: float = PLANK_KG, friction: float = FRICTION_HAND_BOX, rate_hz: float = 1000.0
+) -> World:
+    """Two avatars face each other, a plank on two stands between them."""
+    make = hrp2 if kind == "hrp2" else human
+    back = Rotation.about((0, 0, 1), math.pi)
+    first, second = make(at=(-APART_M, 0, 0)), make(at=(APART_M, 0, 0), R=back)
+    middle = TOP_M[kind] + 0.5 * BOX_SIZE_M[2]
+    wood = Material("carton", friction=friction)
+    plank = box(PLANK_SIZE_M, mass=plank_kg, at=(0, 0, middle), material=wood, name="plank", color=colour(5))
+    stands = [table_of(middle - 0.5 * PLANK_SIZE_M[2], (x, 0.0), STAND_SIZE_M) for x in (-STAND_X_M, STAND_X_M)]
+    ground = floor(surface(FRICTION_FOOT_FLOOR, name="floor"))
+    world = World([first, second, ground, *stands, plank], dt=1.0 / rate_hz, pairs=pairs_of(friction))
+    for prefix in ("", f"{kind}.2/"):
+        into_posture(world, kind, prefix)
+    world.hold(STIFFNESS, DAMPING)
+    return world
+
+
+def carrying(
+    world: World, *, leader: int = 0, wish: int = LIFTED, balanced: bool = False,
+    damping_Ns_m: float = PLANK_DAMPING_NS_M, squeeze_N: float = PLANK_SQUEEZE_N,
+) -> tuple[list[Actor], list[Grasping]]:  # fmt: skip
+    """Both avatars of a carry_world, at the ends of the plank; the one that does not lead listens to its palms."""
+    second = next(name for name in world.parts if name.endswith(".2"))
+    actors = [Actor(world, prefix, number=k) for k, prefix in enumerate(("", f"{second}/"))]
+    hands = []
+    for k, actor in enumerate(actors):
+        if balanced:
+            actor.add(Balancing(actor, upright="waist").part)
+        at = (PLANK_AT_M * (1.0 if k else -1.0), 0.0, 0.0)
+        hands.append(Grasping(
+            actor, "plank", at=at, share=0.5, listens=k != leader, wish=wish, squeeze_N=squeeze_N,
+            damping_Ns_m=damping_Ns_m, balanced=balanced,
+        ))  # fmt: skip
+        actor.add(hands[-1].part)
+    return actors, hands
+
+
+def carry_two(rate_hz: float = 1000.0) -> Scene:
+    """Two persons carry a plank: lead it, or tell one of them to."""
+
+    def act(world: World) -> list[ControlPart]:
+        actors, _ = carrying(world, balanced=True)
+        return [part for actor in actors for part in actor.parts]
+
+    return Scene("carry-two", "two persons carry a plank", carry_world(rate_hz=rate_hz), controllers=(act,))
 
 
 def table_hrp2(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
     """HRP-2 takes a box of 2 kg by its sides; drag it, and it comes along.  It needs 40 N (reference 4.3)."""
     world = table_world("hrp2", sole=sole, rate_hz=rate_hz)
-    actor, _ = taking(world, squeeze_N=40.0)
-    return Scene("table-hrp2", "HRP-2, a table and a box", world, controllers=tuple(actor.parts))
+    return Scene("table-hrp2", "HRP-2, a table and a box", world,
+                 controllers=(lambda world: taking(world, squeeze_N=40.0, balanced=True)[0].parts,))  # fmt: skip
 
 
 def table_human(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
     """A person takes a box of 2 kg by its sides; drag it, and it comes along."""
     world = table_world("human", sole=sole, rate_hz=rate_hz)
-    actor, _ = taking(world)
-    return Scene("table-human", "a person, a table and a box", world, controllers=tuple(actor.parts))
+    return Scene("table-human", "a person, a table and a box", world,
+                 controllers=(lambda world: taking(world, balanced=True)[0].parts,))  # fmt: skip

@@ -191,3 +191,27 @@ def test_what_cannot_follow_a_plan_is_refused(model, plan):
         run.simulation.guiding.block_of(plan._replace(q=1.1 * plan.q))
     with pytest.raises(ValueError, match="rows of 8 coordinates and 6 velocities"):
         run.simulation.guiding.block_of(plan._replace(v=plan.q, a=plan.q))
+
+
+def test_the_shoulder_of_a_standing_person_follows_a_plan_and_yields_to_a_hand():
+    """One spherical joint of 47 freedoms is planned, springs hold the others, the feet stay on the floor."""
+    world = pp.World([pp.models.human(), pp.models.plane()], dt=1e-3)
+    model = world.model
+    world.hold(2000.0, 60.0)
+    world.hold(0.0, 0.0, joints=["shoulder_r"])
+    goal = np.zeros(model.nv)
+    goal[model.v_index["shoulder_r"]] = (-0.3, -0.9, 0.0)  # forward, and away from the trunk
+    whole = joint_move(model, world.q, pp.integrate(model, world.q, goal, 1.0), 1e-3, seconds=0.8)
+    at, v_at = model.q_index["shoulder_r"], model.v_index["shoulder_r"]
+    plan = Plan(whole.q[:, at], whole.v[:, v_at], whole.a[:, v_at])
+    run = Guided(world, plan, Editing("wait", joints=["shoulder_r"], loops=False))
+    run.run(3500, run.push("hand_r", (8.0, -8.0, 0.0), 1000, 1300))
+
+    def missing(k: int) -> float:
+        return float(np.abs(pp.difference(model, run["q"][k], whole.q[min(k, 800)]))[v_at].max())
+
+    assert max(missing(k) for k in range(100, 1000, 50)) < 0.03
+    assert missing(1299) > 0.2  # led away
+    assert missing(3499) < 0.01  # and back
+    pelvis = run.position("pelvis")
+    assert np.abs(pelvis - pelvis[0]).max() < 0.03

@@ -138,7 +138,7 @@ FIELDS = (
     Field("behaviour", "i", (), "state of the avatar's behaviours, as the hello names them"),
     Field("behaviour_time_s", "f", (), "since it began [s]"),
     Field("stage", "i", (), "of a behaviour that has several"),
-    Field("hand_N", "f", (2,), "force of persons on the right and the left hand [N]", unit="N", group="hands held"),
+    Field("hand_N", "f", (2,), "force of persons on the right and the left hand [N]"),
     Field("margin_m", "f", (), "of the capture point within the soles, as behaviours see it [m]"),
     Field("limits", "i", (), "ticks in which a limit was passed"),
 )
@@ -230,11 +230,9 @@ class Acting:
         return self.names.index(name)
 
     def hello(self) -> dict[str, Any]:
-        actor = self.actor
         return {"avatars": [{
-            "name": actor.prefix.rstrip("/") or actor.world.model.name.split("+")[0], "prefix": actor.field_prefix,
-            "states": list(self.names), "patterns": ["none", *PATTERNS], "commands": list(self.commands),
-            "event": self.event, "head": actor.prefix + actor.limbs.head,
+            "prefix": self.actor.field_prefix, "states": list(self.names), "patterns": ["none", *PATTERNS],
+            "commands": list(self.commands), "event": self.event,
         }]}  # fmt: skip
 
 

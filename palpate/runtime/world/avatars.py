@@ -7,7 +7,7 @@
               commands   names by the value of its event: `behave`, of the second `behave2`, or the one it gives as
                          "event"; without such an event there are no buttons
               head       body that the label is over; without it, over the centre of mass
-              palms      bodies of `grasp_force`, right and left, and "palm_axes", the way each presses, body axes
+              palms      bodies of `palm_load`, right and left, and "palm_axes", the way each presses, body axes
               settings   events of those settings that belong to it, "balance_states" names of `balance_state`
               Of one avatar several controllers may tell, each its part: what has the same prefix is one
 """
@@ -73,18 +73,18 @@ def _drawings(avatar: dict[str, Any]) -> list[dict[str, Any]]:
     over = {"body": avatar["head"], "above": OVER_HEAD_M} if "head" in avatar else {
         "at": f"{at}com", "above": OVER_MIDDLE_M}  # fmt: skip
     drawings: list[dict[str, Any]] = [
-        {"name": "support", "kind": "polygon", "color": SUPPORT, "corners": f"{at}support_polygon",
-         "count": f"{at}support_count", "height": f"{at}capture_point"},
+        {"name": "support", "kind": "polygon", "color": SUPPORT, "corners": f"{at}polygon",
+         "count": f"{at}polygon_corners", "height": f"{at}capture_point"},
         {"name": "capture point", "kind": "point", "color": CAPTURE, "at": f"{at}capture_point",
-         "value": f"{at}capture_margin_m", "unit": "m"},
-        {"name": "soles", "kind": "columns", "color": SOLES, "at": f"{at}sole_points", "values": f"{at}sole_forces",
+         "value": f"{at}margin", "unit": "m"},
+        {"name": "soles", "kind": "columns", "color": SOLES, "at": f"{at}sole_corner", "values": f"{at}sole_force",
          "full": FULL_SOLE_N, "unit": "N"},
         {"name": "state", "kind": "label", "shown": True, "lines": [_state(avatar), _pattern(avatar)]} | over,
     ]  # fmt: skip
     if "palms" in avatar:
         drawings.append(
             {"name": "grasp", "kind": "arrows", "color": GRASP, "bodies": list(avatar["palms"]),
-             "axes": [list(axis) for axis in avatar["palm_axes"]], "values": f"{at}grasp_force", "full": FULL_GRASP_N,
+             "axes": [list(axis) for axis in avatar["palm_axes"]], "values": f"{at}palm_load", "full": FULL_GRASP_N,
              "unit": "N"}
         )  # fmt: skip
     return drawings
@@ -92,14 +92,15 @@ def _drawings(avatar: dict[str, Any]) -> list[dict[str, Any]]:
 
 # name, title, unit, least, whether zero is in it, and its lines: field, index, label
 PLOTS: list[tuple[str, str, str, float, bool, list[tuple[str, int, str]]]] = [
-    ("margin", "Capture margin", "m", 0.05, True, [("capture_margin_m", 0, "margin")]),
+    ("margin", "Capture margin", "m", 0.05, True, [("margin", 0, "margin")]),
     ("balance", "Balance", "m", 0.02, False,
      [(field, i, f"{words} {axis}") for i, axis in enumerate("xy")
       for field, words in (("com", "centre of mass"), ("capture_point", "capture point"), ("cop", "pressure"))]),
     ("pattern", "Sureness of the pattern", "", 1.0, True, [("pattern_sureness", 0, "pattern")]),
     ("grasp", "Grasp", "N", 10.0, True,
-     [("grasp_force", 0, "right palm"), ("grasp_force", 1, "left palm"), ("squeeze_N", 0, "wanted")]),
-    ("load", "Force at the hands", "N", 10.0, True, [("hand_wrench_N", 0, "hands")]),
+     [("palm_load", 0, "right palm"), ("palm_load", 1, "left palm"), ("grasp_squeeze_N", 0, "wanted")]),
+    ("led", "Force on what is held", "N", 10.0, True,
+     [("led_force", 0, "x"), ("led_force", 1, "y"), ("led_force", 2, "z")]),
 ]  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def _actor(avatar: dict[str, Any], event: str, fields: Collection[str], takes: S
     if "balance_states" in avatar:
         says.append({"label": "balance", "field": f"{at}balance_state", "names": list(avatar["balance_states"])})
     says += [
-        {"label": "margin", "field": f"{at}capture_margin_m", "unit": "m"},
+        {"label": "margin", "field": f"{at}margin", "unit": "m"},
         {"label": "steps", "field": f"{at}steps"},
     ]
     heard = any(take.name == event and not take.inside for take in takes)

@@ -1,4 +1,4 @@
-"""Prioritised tasks (control/tasks.py) as a part of the tick: q_d and its velocity for the joints' springs (World.hold).
+"""Prioritised tasks (control/tasks.py) as a part of the tick: q_d and its velocity for the joints' springs.
 
     scene = pp.Scene("reach", "It reaches", world, controllers=(tasks,))
     TaskControl(tasks, every=5)                   in place of `tasks`, to run on a slower divider, or under another name
