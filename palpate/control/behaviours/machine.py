@@ -27,7 +27,7 @@ from palpate.control.gestures.part import Gesturing, shared_number
 from palpate.control.limbs import LEFT, LEFT_ARM, LEFT_LEG, NECK, RIGHT, RIGHT_ARM, RIGHT_LEG
 from palpate.control.limbs import TRUNK as TRUNK_LIMB
 from palpate.control.oscillator import new_shake
-from palpate.control.part import ControlPart, Setting
+from palpate.control.part import ControlPart, Setting, Shown
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.routines import call_routine, routine
@@ -38,7 +38,7 @@ from palpate.world.state import load as load_world
 
 LEAST_S = 0.2  # that a state lasts (reference 8)
 SHAKE_S = 4.0  # that a hand shake lasts at most (reference 6), and
-SHAKE_GAINS = (8.0, 12.5)  # of its oscillator in contact
+SHAKE_GAINS = (12.0, 28.0)  # of its oscillator in contact
 NO_COMMAND = -1.0
 STATE, EVENT, GUARDED, NEXT, URGENT = range(COLUMNS)
 DONE_BIT, FAILED_BIT = 1 << len(PATTERNS), 2 << len(PATTERNS)  # as table_of orders events
@@ -144,6 +144,12 @@ FIELDS = (
 )
 
 
+SHAKEN = (
+    (Field("shake_phase", "f", (), "of the oscillator that shakes along [rad]"), "phase"),
+    (Field("shake_rad_s", "f", (), "its frequency [rad/s]"), "w"),
+)
+
+
 class Said(Struct):
     """Of a pattern recogniser that is not there."""
 
@@ -191,7 +197,11 @@ class Acting:
         self.event = f"behave{number}"
         self.part = ControlPart(
             f"behaviours{number}", run, Block(a, self.intent, self.machine, self.gesturing.gestures), reset=restart,
-            world=a.world, shows=actor.shown(self.machine, FIELDS), hello=self.hello,
+            world=a.world, hello=self.hello,
+            shows=(
+                *actor.shown(self.machine, FIELDS),
+                *(Shown(f._replace(name=actor.field_prefix + f.name), self.oscillator, of) for f, of in SHAKEN),
+            ),
             settings=(
                 Setting(self.event, 0.0, len(self.commands) - 1.0, self.machine, "told", whole=True),
                 Setting(f"shake_s{number}", 0.5, 60.0, self.machine, "shake_s"),
