@@ -143,15 +143,8 @@ class Stepping:
         )
         self.part = ControlPart(
             "stepping", tick_steps, self.block, reset=reset_steps, world=a.world, shows=shows,
-            settings=settings, hello=lambda: told_of(actor, settings),
+            settings=settings,
         )  # fmt: skip
-
-
-def told_of(actor: Actor, settings: tuple[Setting, ...], **more: Any) -> dict[str, Any]:
-    """What a page is told of an avatar by one of its controllers."""
-    name = actor.prefix.rstrip("/") or actor.world.model.name.split("+")[0]
-    told = {"name": name, "prefix": actor.field_prefix, "settings": [setting.event for setting in settings]}
-    return {"avatars": [told | more]}
 
 
 def leg_length(m: ModelArrays, legs: Legs) -> float:
