@@ -22,6 +22,7 @@ from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import call_routine, routine
 from palpate.model.model import Ints1
 from palpate.registry import find
+from palpate.runtime.world.controllers import controllers_of
 from palpate.runtime.world.in_tick import InTick, Kept
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes import SCENES
@@ -41,7 +42,10 @@ class Story(NamedTuple):
     events: tuple[tuple[float, str, float], ...] = ()
 
 
-STORIES: tuple[Story, ...] = ()
+LIFT = ((5.0, "avatar_grasp", 2.0),)  # taken by itself, then lifted
+STORIES = (
+    Story("push-me"), Story("push-me-human"), Story("table-hrp2", LIFT), Story("table-human", LIFT), Story("carry-two"),
+)  # fmt: skip
 
 
 class Timing(Struct):
@@ -106,7 +110,8 @@ def play(engine: WorldSimulation, story: Story, seconds: float) -> float:
 def parts_of(story: Story, seconds: float) -> list[dict[str, Any]]:
     """The controllers of a scene, each timed in the tick."""
     scene = scene_of(story)
-    timed = [Timed(each, round(seconds * scene.rate_hz)) for each in scene.controllers if isinstance(each, ControlPart)]
+    calls = round(seconds * scene.rate_hz)
+    timed = [Timed(each.control, calls) for each in controllers_of(scene) if isinstance(each, InTick)]
     engine = WorldSimulation(replace(scene, controllers=tuple(timed)))
     engine.restart()
     play(engine, story, seconds)

@@ -18,22 +18,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from palpate.control.avatar import Actor, Avatar
-from palpate.control.distribution import SoleForces, distribute, sole_forces, start_if_unknown
-from palpate.control.foot_steering import Legs, legs_of, steer_leg
-from palpate.control.limbs import GRIP, LEFT_ARM, LEFT_LEG, LIMBS, NECK, RIGHT_ARM, RIGHT_LEG, TRUNK
-from palpate.control.part import ControlPart, Setting
+from palpate.control.avatar import Avatar
+from palpate.control.distribution import SoleForces, distribute, start_if_unknown
+from palpate.control.foot_steering import Legs, steer_leg
 from palpate.control.support import convex_hull, margin, pull_in
 from palpate.control.tree_forces import push_link, tree_motion_forces, tree_torques
 from palpate.dynamics.jacobian import body_frame, point_motion
-from palpate.frame import Field
-from palpate.jit import Block, Struct, Vector, block_loader, kernel, shared
+from palpate.jit import Struct, Vector, block_loader, kernel, shared
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.quaternions import matrix_quaternion, quaternion_log
-from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, put3, put9, rotate, scale, sub, transpose
+from palpate.spatial.vectors import add, add_scaled, compose, get3, put3, put9, scale, sub, transpose
 from palpate.world.state import load as load_world
 
 ZERO = (0.0, 0.0, 0.0)
@@ -42,14 +37,9 @@ LEAN_S = 0.15  # time constant of leaning against a force
 LOADING_S = 0.005  # time constant with which that is noticed
 LOW, LEANING = 0.7, math.cos(math.radians(75.0))  # fallen: centre of mass below this part of its height, trunk leans
 LIMP = (15.0, 3.0)  # springs and dampers of the fallen [N m/rad, N m s/rad]: it falls like a body
-INSET_M = 0.004  # corners of the distribution lie so far inside the soles: on the very edge a foot tips
-# (kp, kv) by limb
-GAINS = {
-    RIGHT_LEG: (10.0, 2.0), LEFT_LEG: (10.0, 2.0), TRUNK: (800.0, 30.0), NECK: (800.0, 30.0),
-    RIGHT_ARM: (200.0, 10.0), LEFT_ARM: (200.0, 10.0), GRIP: (20.0, 1.0),
-}  # fmt: skip
 # what it is doing
 OFF, STANDING, STEPPING, FALLEN = range(4)
+STATES = ("off", "standing", "stepping", "fallen")
 
 
 class Balance(Struct):
@@ -69,6 +59,7 @@ class Balance(Struct):
     step_K_R: float
     step_D_R: float
     lean_m: float  # most
+    mass: float  # that it believes in [kg]
     light: float  # parts of the weight: a foot that bears less than this is held to its footprint,
     loaded: float  # one that bears more is not
     trunk: int  # body that is kept upright
@@ -141,7 +132,7 @@ def find_polygon(a, b):
 @kernel
 def lean(a, b, dt):
     """off: where the centre of mass stands still although hands push: m g off = -(f z + n)."""
-    mg = a.mass * a.w * a.w * a.height_m
+    mg = b.mass * a.w * a.w * a.height_m
     f, n = known_push(a, b)
     x = -(f[0] * a.height_m + n[1]) / mg
     y = -(f[1] * a.height_m - n[0]) / mg
@@ -175,7 +166,7 @@ def reference(a, b):
 def wanted_wrench(m, w, a, b):
     """(N, F) of the soles."""
     f, n = known_push(a, b)
-    mww = a.mass * a.w * a.w
+    mww = b.mass * a.w * a.w
     gain = 1.0 + b.k / a.w
     ref = reference(a, b)
     b.wanted = (ref[0] + b.off[0], ref[1] + b.off[1], a.floor_m)
@@ -186,7 +177,7 @@ def wanted_wrench(m, w, a, b):
         x, y = pull_in(b.polygon, b.corners, x, y, exceed - b.margin_m)
     b.cop_wanted = (x, y, a.floor_m)
     up = b.k_z * (a.height_m - b.lower_m - (a.com[2] - a.floor_m)) - 2.0 * math.sqrt(b.k_z) * a.com_velocity[2]
-    F = (mww * (a.com[0] - x), mww * (a.com[1] - y), mww * a.height_m + a.mass * up - f[2])
+    F = (mww * (a.com[0] - x), mww * (a.com[1] - y), mww * a.height_m + b.mass * up - f[2])
     turned, _ = upright_error(m, w, b)
     spin = point_motion(m, w, b.trunk, ZERO)[4]
     K, D = (b.step_K_R, b.step_D_R) if b.braced > 0.0 else (b.K_R, b.D_R)
@@ -223,7 +214,7 @@ def go_limp(s, a):
 @kernel
 def watch_loads(m, w, a, b, dt):
     """Which feet are to be held to their places, and where those are: where they were when last they bore."""
-    weight = a.mass * a.w * a.w * a.height_m
+    weight = b.mass * a.w * a.w * a.height_m
     rate = dt / (LOADING_S + dt)
     for side in range(2):
         if b.swings[side] > 0.0:
@@ -352,77 +343,3 @@ def reset_balance(address):
         b.q_rest[n] = s.q_hold[n]
     find_polygon(a, b)
     return 0
-
-
-SHOWN = (
-    Field("balance_state", "i", (), "0 off, 1 standing, 2 stepping, 3 fallen"),
-    Field("cop", "f", (3,), "centre of pressure that balance asks for, world [m]"),
-    Field("wanted", "f", (3,), "where the capture point shall be, world [m]"),
-    Field("margin", "f", (), "of the capture point in the support polygon, negative outside [m]", unit="m"),
-    Field("polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first polygon_corners of them"),
-    Field("polygon_corners", "i", (), "of the support polygon"),
-    Field("sole_force", "f", (8, 3), "that balance asks of the corners of the soles, world [N]"),
-    Field("sole_corner", "f", (8, 3), "where, world [m]"),
-)
-
-
-class Balancing:
-    """Balance of one avatar, as a part of its World's tick: `actor.add(Balancing(actor).part)`.
-
-    hip     the trunk may swing to keep the balance; else the ankles alone do
-    upright "chest" or "waist": which of them is kept upright (a waist leaves the trunk's joints to other controllers)
-    The world is at rest in the posture that it should keep.
-    """
-
-    def __init__(self, actor: Actor, hip: bool = True, feeds: bool = True, upright: str = "waist") -> None:
-        self.actor, a, world = actor, actor.avatar, actor.world
-        if upright not in ("chest", "waist"):
-            raise ValueError(f'upright is "chest" or "waist", got {upright!r}')
-        nq, nv, zeros = world.model.nq, world.model.nv, np.zeros
-        self.forces = sole_forces(SOLE_CORNERS, moment_weight=0.017 if hip else 0.1)
-        self.legs = legs_of(world.model, a)
-        gains = np.array([GAINS[limb] for limb in range(len(LIMBS))])
-        self.balance = b = Balance(
-            on=1.0, feeds=1.0 if feeds else 0.0, k=3.0, k_z=60.0, K_R=200.0, D_R=80.0, margin_m=0.01,
-            exceed_m=0.06 if hip else 0.0, moment_weight=0.017 if hip else 0.1, step_exceed_m=0.0, step_moment_weight=0.3,
-            step_K_R=1200.0, step_D_R=240.0,
-            lean_m=0.10, light=0.10, loaded=0.20, trunk=a.chest if upright == "chest" else a.waist,
-            kp=gains[:, 0].copy(), kv=gains[:, 1].copy(), sole_at=inset(a.sole_at, INSET_M),
-            R_rest=zeros(9), q_rest=zeros(nq), bears=np.ones(2), swings=zeros(2), steered=zeros(2), place=zeros((2, 3)),
-            place_velocity=zeros((2, 3)), place_acceleration=zeros((2, 3)), turn=zeros((2, 9)), polygon=zeros((16, 2)),
-            point=zeros((16, 2)), a_ref=zeros(nv),
-        )  # fmt: skip
-        self.block = Block(a, b, self.forces, self.legs)
-        self.part = ControlPart(
-            "balance", tick_balance, self.block, reset=reset_balance, world=a.world, shows=self._shown(),
-            settings=self._settings(),
-        )  # fmt: skip
-
-    def _shown(self) -> tuple:
-        b, f, show = self.balance, self.forces, self.actor.shown
-        named = {"balance_state": (b, "state"), "cop": (b, "cop"), "wanted": (b, "wanted"), "margin": (b, "margin"),
-                 "polygon": (b, "polygon"), "polygon_corners": (b, "corners"), "sole_force": (f, "force"),
-                 "sole_corner": (f, "corner")}  # fmt: skip
-        shown = []
-        for field in SHOWN:
-            struct, name = named[field.name]
-            (each,) = show(struct, (field,))
-            shown.append(each._replace(name=name))
-        return tuple(shown)
-
-    def _settings(self) -> tuple[Setting, ...]:
-        b, p = self.balance, self.actor.field_prefix
-        return (
-            Setting(p + "balance", 0.0, 1.0, b, "on", True, "Balance", "", 1.0, "off: only springs hold the joints"),
-            Setting(p + "feeds", 0.0, 1.0, b, "feeds", True, "Knows your force", "", 1.0, "balance is told what you push"),
-            Setting(p + "capture_gain", 0.5, 8.0, b, "k", False, "Capture gain", "1/s", 0.5, "how fast it recovers"),
-            Setting(p + "exceed", 0.0, 0.2, b, "exceed_m", False, "Hip strategy", "m", 0.01, "how far it asks beyond the sole"),
-        )  # fmt: skip
-
-
-def inset(corners: Floats2, by: float) -> Floats2:
-    """Corners (8, 3) of two soles, each moved inwards by so much along both edges [m]."""
-    out = corners.copy()
-    for side in (slice(0, 4), slice(4, 8)):
-        out[side, :2] -= by * np.sign(corners[side, :2] - corners[side, :2].mean(axis=0))
-    return out

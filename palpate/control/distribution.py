@@ -45,7 +45,8 @@ class SoleForces(Struct):
     rate: Floats1  # (4 n,) a_j . d
     b: Floats1  # (6,)
     y: Floats1  # (6,) kept from tick to tick
-    d: Floats1  # (6,) Newton's direction
+    d: Floats1  # (6,) Newton's direction, and
+    downhill: Floats1  # (6,) the steepest
     K: Floats2  # (6, 6)
 
 
@@ -55,7 +56,7 @@ def sole_forces(n: int = 8, mu: float = 0.6, moment_weight: float = 0.017, eps: 
     return SoleForces(
         mu=mu, moment_weight=moment_weight, eps=eps, bears=np.ones(n), corner=zeros((n, 3)), force=zeros((n, 3)),
         A=zeros((EDGES * n, 6)), l=zeros(EDGES * n), at=zeros(EDGES * n), rate=zeros(EDGES * n), b=zeros(6), y=zeros(6),
-        d=zeros(6), K=zeros((6, 6)),
+        d=zeros(6), downhill=zeros(6), K=zeros((6, 6)),
     )  # fmt: skip
 
 
@@ -129,38 +130,33 @@ def line_minimum(f, slope, square):
 
 
 @kernel
+def along_rows(A, x, out):
+    """out_j = a_j . x."""
+    for j in range(out.shape[0]):
+        out[j] = 0.0
+        for r in range(6):
+            out[j] += A[j, r] * x[r]
+
+
+@kernel
 def newton(f):
     """y that minimises phi."""
-    for j in range(f.at.shape[0]):
-        f.at[j] = 0.0
-        for r in range(6):
-            f.at[j] += f.A[j, r] * f.y[r]
+    along_rows(f.A, f.y, f.at)
     f.rounds = 0
-    while f.rounds < ROUNDS:
-        if newton_matrix(f) < WELL_N * WELL_N:
-            break
+    while f.rounds < ROUNDS and newton_matrix(f) >= WELL_N * WELL_N:
         f.rounds += 1
+        for r in range(6):
+            f.downhill[r] = f.d[r]
+        cholesky_solve(f.K, f.d)
         slope, square = 0.0, 0.0
         for r in range(6):
-            slope -= f.d[r] * f.d[r]
-        for r in range(6):
-            f.l[r] = f.d[r]  # scratch: -gradient
-        cholesky_solve(f.K, f.d)
-        slope = 0.0
-        for r in range(6):
-            slope -= f.l[r] * f.d[r]
+            slope -= f.downhill[r] * f.d[r]
             square += f.d[r] * f.d[r]
-        for j in range(f.at.shape[0]):
-            f.rate[j] = 0.0
-            for r in range(6):
-                f.rate[j] += f.A[j, r] * f.d[r]
+        along_rows(f.A, f.d, f.rate)
         t = line_minimum(f, slope, square)
         for r in range(6):
             f.y[r] += t * f.d[r]
-        for j in range(f.at.shape[0]):
-            f.at[j] = 0.0
-            for r in range(6):
-                f.at[j] += f.A[j, r] * f.y[r]
+        along_rows(f.A, f.y, f.at)
 
 
 @kernel

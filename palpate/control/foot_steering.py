@@ -18,7 +18,7 @@ from palpate.control.avatar import Avatar
 from palpate.dynamics.cholesky import cholesky_solve
 from palpate.dynamics.coordinates import put_quaternion, quaternion_at
 from palpate.dynamics.jacobian import body_frame, point_motion
-from palpate.jit import Struct, block_loader, kernel, shared
+from palpate.jit import Struct, kernel
 from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model
 from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_exp, quaternion_log, quaternion_product
 from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, scale, sub, transpose
@@ -26,7 +26,7 @@ from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, scale
 DAMPING = 0.02  # l [m]: of the inverse where the leg is nearly straight
 FAR_M = 0.10  # a foot is called no farther than this at once
 FARTHEST_RAD = 0.4  # nor a joint
-WAYS = 3  # right-hand sides: position, velocity, acceleration
+KP, KV = 1000.0, 60.0  # of a steered leg [N m/rad, N m s/rad]: softer it lags, stiffer the landing is a blow
 
 
 class Legs(Struct):
@@ -46,7 +46,8 @@ class Legs(Struct):
     vq: Floats1  # (n,)
 
 
-def legs_of(model: Model, a: Avatar, kp: float = 1000.0, kv: float = 60.0) -> Legs:
+def legs_of(model: Model, a: Avatar, size: float = 1.0) -> Legs:
+    """size: of the gains, 1 for an adult."""
     m, zeros, links = model.arrays, np.zeros, []
     for side in range(2):
         leg, i = [], int(m.body_link[a.foot[side]])
@@ -61,7 +62,7 @@ def legs_of(model: Model, a: Avatar, kp: float = 1000.0, kv: float = 60.0) -> Le
         table[side * longest : side * longest + len(links[side])] = links[side]
     middle = np.array([a.sole_at[:4].mean(axis=0), a.sole_at[4:].mean(axis=0)])
     return Legs(
-        kp=kp, kv=kv, middle=middle, count=np.array([len(leg) for leg in links], dtype=np.int64), link=table,
+        kp=size * KP, kv=size * KV, middle=middle, count=np.array([len(leg) for leg in links]), link=table,
         J=zeros((6, n)), JJ=zeros((6, 6)), e=zeros(6), x=zeros(n), rest=zeros(n), dq=zeros(n), vq=zeros(n),
     )  # fmt: skip
 

@@ -10,9 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from palpate.frame import Field
 from palpate.jit import Block, Struct
 from palpate.jit.routines import Routine
+from palpate.model.model import Floats2, Ints1
 
 
 class Shown(NamedTuple):
@@ -43,6 +46,22 @@ class Setting(NamedTuple):
     field: str = ""
 
 
+class Touches(Struct):
+    """Hands and devices, one a row, as a part of the tick that wants to know them is told; world axes."""
+
+    body: Ints1  # (n,) that it holds or touches, 0: none
+    point: Floats2  # (n, 3) where [m]
+    force: Floats2  # (n, 3) on that body [N]
+
+
+MOST_TOUCHES = 8  # hands and devices beyond it are not told
+
+
+def no_touches() -> Touches:
+    n = MOST_TOUCHES
+    return Touches(body=np.zeros(n, dtype=np.int64), point=np.zeros((n, 3)), force=np.zeros((n, 3)))
+
+
 def nothing() -> dict[str, Any]:
     return {}
 
@@ -53,6 +72,7 @@ class ControlPart:
     tick      called in ticks k with k % every == phase, while the world moves, after all hands and before the step
     reset     after the world went back to its start
     world     address of the World's block that it was made for, 0: any
+    touches   filled in before `tick`: which hands and devices touch what, and where
     hello     what a page needs to know of it: merged into the World's hello (docs/extending.md)
     """
 
@@ -65,4 +85,5 @@ class ControlPart:
     world: int = 0
     shows: tuple[Shown, ...] = ()
     settings: tuple[Setting, ...] = ()
+    touches: Touches | None = None
     hello: Callable[[], dict[str, Any]] = field(default=nothing)

@@ -2,7 +2,7 @@
 
     xi(T) = p + (xi - p) e^(w T) + f (e^(w T) - 1)/(m w^2)       p  point of the other sole nearest to xi
 
-when   xi, foreseen is outside the support polygon by more than `slack` and goes farther out
+when   xi, foreseen, is outside the support polygon by more than `slack` and goes farther out
 which  the foot after whose step xi(T) lies deepest in the polygon of both soles: each is tried
 where  xi(T), within reach of the other foot and never across it; planned anew in every tick until LAST_S before the end
 how    the sole bears less and less over `fade`; then least jerk to the target, height h (64 u^3 (1 - u)^3), sole level
@@ -16,17 +16,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from palpate.control.avatar import Avatar
-from palpate.control.balance import Balance, Balancing, sole_middle
-from palpate.control.part import ControlPart, Setting
+from palpate.control.balance import Balance, sole_middle
 from palpate.control.support import convex_hull, margin
-from palpate.frame import Field
-from palpate.jit import Block, Struct, Vector, block_loader, kernel
+from palpate.jit import Struct, Vector, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2
-from palpate.spatial.vectors import get3, put3
+from palpate.spatial.vectors import put3
 from palpate.world.state import load as load_world
 
 ZERO = (0.0, 0.0, 0.0)
@@ -34,14 +30,16 @@ LAST_S = 0.06  # the target stays from so long before the end on
 LAND_N = 30.0  # a foot that bears this much in the second half of its way has landed
 SINK_M_S = 0.3  # a foot that is late goes down with this
 RISE_S = 0.02  # in which a landed foot takes weight
-APART_M = 0.12  # least distance of the feet sideways
 OUTWARD_M = 0.005
+AWAY_M, BRACE_N = 0.02, 100.0  # it braces itself when its capture point is so far off, or pushed so hard
+STRAIGHT = 0.3  # sideways against forward: less is straight
 STAND, FADE, SWING, LAND = range(4)
 
 
 class Steps(Struct):
     on: float
-    swing_s: float
+    swing_s: float  # shortest time of a swing, and
+    slow_s: float  # that of a step straight forward or back, where there is more time
     height_m: float  # of the swing
     reach_m: float  # forward and back, from the other foot
     wide_m: float  # sideways, of the middles of the soles
@@ -57,6 +55,7 @@ class Steps(Struct):
     phase: int
     side: int  # that steps
     since_s: float  # the phase began
+    time_s: float  # of this swing
     count: int  # of steps since the start, and
     in_row: int  # since it last stood still
     still_s: float
@@ -130,12 +129,11 @@ def landing(a, b, t, side, seconds):
 @kernel
 def choose(a, b, t):
     """The foot whose step leaves xi deepest inside; with little difference the one that bears less."""
-    T = t.fade_s + t.swing_s
+    T = t.fade_s + t.time_s
     _, _, right = landing(a, b, t, 0, T)
     _, _, left = landing(a, b, t, 1, T)
-    lighter = 0 if a.foot_load[0] <= a.foot_load[1] else 1
     if abs(right - left) < 0.02:
-        return lighter
+        return 0 if a.foot_load[0] <= a.foot_load[1] else 1
     return 0 if right < left else 1
 
 
@@ -149,6 +147,11 @@ def must_step(a, b, t):
 
 @kernel
 def begin_step(a, b, t):
+    """With the foot that serves best."""
+    hx, hy = heading(b)
+    dx, dy = a.capture[0] - b.wanted[0], a.capture[1] - b.wanted[1]
+    straight = abs(hx * dy - hy * dx) < STRAIGHT * abs(hx * dx + hy * dy)
+    t.time_s = t.slow_s if straight else t.swing_s
     t.side = choose(a, b, t)
     t.phase, t.since_s = FADE, 0.0
     at = sole_middle(a, t.side)
@@ -167,7 +170,7 @@ def least_jerk(x, v, a, target, T, dt):
 def lift(t, u):
     """Height, its rate and its acceleration at u = 0 .. 1 of the swing."""
     r = u * (1.0 - u)
-    h, T = 64.0 * t.height_m, t.swing_s
+    h, T = 64.0 * t.height_m, t.time_s
     slope = 1.0 - 2.0 * u
     return h * r * r * r, h * 3.0 * r * r * slope / T, h * (6.0 * r * slope * slope - 6.0 * r * r) / (T * T)
 
@@ -175,7 +178,7 @@ def lift(t, u):
 @kernel
 def swing(a, b, t, dt):
     """A tick on the way."""
-    left_s = t.swing_s - t.since_s
+    left_s = t.time_s - t.since_s
     if left_s > LAST_S:
         x, y, t.error = landing(a, b, t, t.side, left_s)
         t.target = (x, y, a.floor_m)
@@ -185,7 +188,7 @@ def swing(a, b, t, dt):
     else:
         x, y, u, v, ax, ay = t.target[0], t.target[1], 0.0, 0.0, 0.0, 0.0
     t.position, t.velocity, t.acceleration = (x, y, a.floor_m), (u, v, 0.0), (ax, ay, 0.0)
-    z, w, az = lift(t, min(t.since_s / t.swing_s, 1.0))
+    z, w, az = lift(t, min(t.since_s / t.time_s, 1.0))
     if left_s < 0.0:  # not there yet: on, gently, until it bears
         z, w = SINK_M_S * left_s, -SINK_M_S
     put3(b.place, t.side, (x, y, a.floor_m + z))
@@ -195,8 +198,16 @@ def swing(a, b, t, dt):
 
 @kernel
 def landed(a, t):
-    late = t.since_s > 1.5 * t.swing_s  # there is no floor, or it is lower: stand all the same
-    return late or (t.since_s > 0.6 * t.swing_s and a.foot_load[t.side] > LAND_N)
+    late = t.since_s > 1.5 * t.time_s  # there is no floor, or it is lower: stand all the same
+    return late or (t.since_s > 0.6 * t.time_s and a.foot_load[t.side] > LAND_N)
+
+
+@kernel
+def is_disturbed(a, b):
+    """Whether it braces itself: a hand pushes, or xi is not where it should be."""
+    x, y = a.capture[0] - b.wanted[0], a.capture[1] - b.wanted[1]
+    pushed = b.feeds * (a.push[0] * a.push[0] + a.push[1] * a.push[1])
+    return x * x + y * y > AWAY_M * AWAY_M or pushed > BRACE_N * BRACE_N
 
 
 @routine
@@ -221,7 +232,7 @@ def tick_steps(address):
         if t.since_s >= t.fade_s:
             t.phase, t.since_s = SWING, 0.0
             b.swings[t.side], b.bears[t.side] = 1.0, 0.0
-            _, _, t.error = landing(a, b, t, t.side, t.swing_s)
+            _, _, t.error = landing(a, b, t, t.side, t.time_s)
     if t.phase == SWING:
         swing(a, b, t, dt)
         if landed(a, t):
@@ -234,7 +245,7 @@ def tick_steps(address):
         if t.since_s >= RISE_S:
             b.bears[t.side] = 1.0
             t.phase = STAND
-    b.braced = 1.0 if t.on > 0.0 or t.phase != STAND else 0.0
+    b.braced = 1.0 if t.phase != STAND or (t.on > 0.0 and is_disturbed(a, b)) else 0.0
     sunk = t.lower_m if t.phase != STAND or t.in_row > 0 else 0.0
     b.lower_m += dt / 0.08 * (sunk - b.lower_m)
     return 0
@@ -247,52 +258,3 @@ def reset_steps(address):
     t.target, t.velocity, t.acceleration, t.error = ZERO, ZERO, ZERO, 0.0
     b.lower_m = 0.0
     return 0
-
-
-SHOWN = (
-    Field("steps", "i", (), "of the avatar since the start"),
-    Field("step_phase", "i", (), "0 stands, 1 unloads a foot, 2 swings it, 3 lands"),
-    Field("step_target", "f", (3,), "where the foot that swings will land, world [m]"),
-)
-
-
-class Stepping:
-    """Steps of one avatar that balances: `actor.add(Stepping(balancing).part)`, before balance itself."""
-
-    def __init__(self, balancing: Balancing, most: int = 0) -> None:
-        self.balancing, actor = balancing, balancing.actor
-        a, b = actor.avatar, balancing.balance
-        corners = np.array(a.sole_at[:4])
-        size = np.ptp(corners, axis=0)
-        model = actor.world.model.arrays
-        leg = legs_length(model, balancing)
-        apart = rest_width(actor)
-        self.steps = t = Steps(
-            on=1.0, swing_s=0.18, height_m=0.04, reach_m=0.68 * leg, wide_m=apart + 0.76 * leg,
-            near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.15, push_lasts_s=0.06, fade_s=0.01, slack_m=-0.01, lower_m=0.05 * leg, overshoot=0.2,
-            most=float(most), try_point=np.zeros((16, 2)), try_hull=np.zeros((16, 2)), half=size[:2] / 2 - 0.005,
-        )  # fmt: skip
-        self.block = Block(a, b, t)
-        named = {"steps": "count", "step_phase": "phase", "step_target": "target"}
-        shows = [actor.shown(t, (f,))[0]._replace(name=named[f.name]) for f in SHOWN]
-        p = actor.field_prefix
-        self.part = ControlPart(
-            "stepping", tick_steps, self.block, reset=reset_steps, world=a.world, shows=tuple(shows),
-            settings=(Setting(p + "stepping", 0.0, 1.0, t, "on", True, "Steps", "", 1.0, "may it step when pushed"),),
-        )  # fmt: skip
-
-
-def legs_length(m, balancing: Balancing) -> float:
-    """Hip to ankle, stretched [m]: the longest two links on the way."""
-    legs = balancing.legs
-    links = legs.link[: legs.count[0]]
-    return float(sum(sorted(np.linalg.norm(m.axis_p[m.axis_begin[i]]) for i in links)[-2:]))
-
-
-def rest_width(actor) -> float:
-    """Of the middles of the soles, sideways [m]."""
-    from palpate.dynamics.facade import forward_kinematics
-
-    a, X = actor.avatar, forward_kinematics(actor.world.model, actor.world.q)
-    middles = [X[a.foot[s]][:3, :3] @ a.sole_at[4 * s : 4 * s + 4].mean(axis=0) + X[a.foot[s]][:3, 3] for s in range(2)]
-    return float(np.linalg.norm((middles[1] - middles[0])[:2]))

@@ -100,8 +100,8 @@ def carrying(
     for row in hands[:, 0]:
         model.body(int(row))
     tau, out = np.empty((n, model.nv)), np.empty((n, 9 * k))
-    arrays = [np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a, hands, mass, squeeze)]
-    bad = carrying_entry(address_of(model), *arrays, tau, out)
+    q, v, a, hands, mass, squeeze = (np.ascontiguousarray(x, dtype=np.float64) for x in (q, v, a, hands, mass, squeeze))
+    bad = carrying_entry(address_of(model), q, v, a, hands, mass, squeeze, tau, out)
     if bad >= 0:
         raise ValueError(
             f"row {bad} of q holds a quaternion that is not of unit length, or a number that is not finite"

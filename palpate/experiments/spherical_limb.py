@@ -180,18 +180,20 @@ CASES = {
 
 
 def nearest_to_lock(R: Floats, w: Floats, seconds: float = SECONDS) -> float:
-    """[deg] on the way."""
+    """[deg] on the way; steps are fine where it is near, since an arm turns by 0.3 deg in 1 ms."""
     matrix, rate, tidy = KINDS["quaternion"]
 
     def derivative(x: Floats) -> Floats:
         return np.concatenate([rate(x[:4], x[4:]), acceleration(matrix(x[:4]), x[4:])])
 
-    x, least = np.concatenate([from_matrix("quaternion", R), w]), 90.0
-    for _ in range(round(seconds / 1e-3)):
-        x = runge_kutta(derivative, x, 1e-3)
+    x, least, t, away = np.concatenate([from_matrix("quaternion", R), w]), 90.0, 0.0, 90.0
+    while t < seconds:
+        h = 1e-3 if away > 3.0 else 2e-5
+        x, t = runge_kutta(derivative, x, h), t + h
         x[:4] = tidy(x[:4])
         m = matrix(x[:4])
-        least = min(least, math.degrees(math.atan2(math.hypot(m[0, 0], m[1, 0]), abs(m[2, 0]))))
+        away = math.degrees(math.atan2(math.hypot(m[0, 0], m[1, 0]), abs(m[2, 0])))
+        least = min(least, away)
     return least
 
 
@@ -240,12 +242,14 @@ def limb(
 
 
 def upper_arm(epsilon: float | None) -> pp.Model:
-    return pp.compile(pp.MultiBody("limb", *limb("limb", "world", (0.0, 0.0, 0.0), MASS_KG, COM_M, AT_COM, epsilon)))
+    bodies, joints = limb("limb", "world", (0.0, 0.0, 0.0), MASS_KG, COM_M, AT_COM, epsilon)
+    return pp.compile(pp.MultiBody("limb", tuple(bodies), tuple(joints)))
 
 
 def whole_arm(epsilon: float | None) -> pp.Model:
     """The human's: shoulder, elbow and wrist, all spherical (reference 6.6)."""
-    bodies, joints = [], []
+    bodies: list[pp.Body] = []
+    joints: list[pp.Joint] = []
     for row in (
         ("upper", "world", (0.0, 0.0, 0.0), MASS_KG, COM_M, AT_COM),
         ("forearm", "upper", (0.0, 0.0, -0.2832), 1.215, 0.1236, (0.0068, 0.0062, 0.0013)),
@@ -254,7 +258,7 @@ def whole_arm(epsilon: float | None) -> pp.Model:
         some, others = limb(*row, epsilon)
         bodies += some
         joints += others
-    return pp.compile(pp.MultiBody("arm", bodies, joints))
+    return pp.compile(pp.MultiBody("arm", tuple(bodies), tuple(joints)))
 
 
 def drop(model: pp.Model, q: Floats, h: float, seconds: float) -> tuple[Floats, float, float]:

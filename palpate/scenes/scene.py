@@ -36,7 +36,9 @@ class Scene:
     spares: tuple[str, ...] = ()
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     task: Task | None = None  # something to learn in it
-    controllers: tuple[Any, ...] = ()  # in place of a plan (docs/extending.md)
+    controllers: tuple[
+        Any, ...
+    ] = ()  # in place of a plan (docs/extending.md), or functions of the world that make some
 
     @property
     def model(self) -> Model:

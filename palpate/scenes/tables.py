@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 
 from palpate.control.avatar import Actor
-from palpate.control.balance import Balancing
+from palpate.control.balancing import Balancing
 from palpate.control.grasp_tables import HELD, LIFTED
 from palpate.control.grasping import Grasping
+from palpate.control.part import ControlPart
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.library import box, hrp2, human
 from palpate.model.shapes import Material, Shape
@@ -134,21 +135,23 @@ def carrying(
 
 def carry_two(rate_hz: float = 1000.0) -> Scene:
     """Two persons carry a plank: lead it, or tell one of them to."""
-    world = carry_world(rate_hz=rate_hz)
-    actors, _ = carrying(world, balanced=True)
-    parts = tuple(part for actor in actors for part in actor.parts)
-    return Scene("carry-two", "two persons carry a plank", world, controllers=parts)
+
+    def act(world: World) -> list[ControlPart]:
+        actors, _ = carrying(world, balanced=True)
+        return [part for actor in actors for part in actor.parts]
+
+    return Scene("carry-two", "two persons carry a plank", carry_world(rate_hz=rate_hz), controllers=(act,))
 
 
 def table_hrp2(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
     """HRP-2 takes a box of 2 kg by its sides; drag it, and it comes along.  It needs 40 N (reference 4.3)."""
     world = table_world("hrp2", sole=sole, rate_hz=rate_hz)
-    actor, _ = taking(world, squeeze_N=40.0, balanced=True)
-    return Scene("table-hrp2", "HRP-2, a table and a box", world, controllers=tuple(actor.parts))
+    return Scene("table-hrp2", "HRP-2, a table and a box", world,
+                 controllers=(lambda world: taking(world, squeeze_N=40.0, balanced=True)[0].parts,))  # fmt: skip
 
 
 def table_human(sole: str = "spheres", rate_hz: float = 1000.0) -> Scene:
     """A person takes a box of 2 kg by its sides; drag it, and it comes along."""
     world = table_world("human", sole=sole, rate_hz=rate_hz)
-    actor, _ = taking(world, balanced=True)
-    return Scene("table-human", "a person, a table and a box", world, controllers=tuple(actor.parts))
+    return Scene("table-human", "a person, a table and a box", world,
+                 controllers=(lambda world: taking(world, balanced=True)[0].parts,))  # fmt: skip

@@ -65,6 +65,14 @@ class Acted:
         row = self.model.body(body)
         self.hands(seconds, lambda t: {"body": row, "hold": PUSH, "force": force, "at_body": at})
 
+    def tap(self, body: str, force: tuple[float, float, float], at: tuple[float, float, float], seconds=0.1) -> None:
+        """A half sine."""
+        row, peak = self.model.body(body), np.array(force)
+        self.hands(
+            seconds,
+            lambda t: {"body": row, "hold": PUSH, "force": peak * np.sin(np.pi * t / seconds), "at_body": at},
+        )
+
     def lead(self, way: Callable[[float], np.ndarray], seconds: float, stiffness=400.0, damping=10.0, side=0) -> None:
         """Hold a palm by a spring; way(t) from where the palm is now [m]."""
         a = self.avatar
@@ -91,9 +99,11 @@ class Acted:
         names = self.names()
         return [name for k, name in enumerate(names) if k == 0 or names[k - 1] != name]
 
-    def palm_speed(self, side: int = 0) -> np.ndarray:
-        """(ticks - 1,) of a palm in the world [m/s], from poses."""
-        return np.linalg.norm(np.diff(self.palm_path(side), axis=0), axis=1) * self.simulation.rate_hz
+    def palm_speed(self, side: int = 0, from_chest: bool = False) -> np.ndarray:
+        """(ticks - 1,) of a palm in the world, or beside the chest [m/s], from poses."""
+        path = self.palm_path(side)
+        path = path - self["pose"][:, self.avatar.chest, :3] if from_chest else path
+        return np.linalg.norm(np.diff(path, axis=0), axis=1) * self.simulation.rate_hz
 
     def palm_path(self, side: int = 0) -> np.ndarray:
         """(ticks, 3)"""

@@ -13,7 +13,7 @@ from palpate.spatial.vectors import put3
 @routine
 def wave_hand(address):
     """The right hand goes up and to and fro for 2 s, from where it was."""
-    a, i, b, _ = load(address)
+    _, i, b, _ = load(address)
     t = b.behaviour_time_s
     x, y, z = b.since
     i.reach[RIGHT] = TO_TARGET
@@ -27,7 +27,7 @@ wave = Behaviour("wave", wave_hand, GESTURE, (Row(GESTURE, "wave", "wave"), Row(
 @routine
 def ask_nonsense(address):
     """One of its numbers is none; which, says shake_s."""
-    a, i, b, _ = load(address)
+    _, i, b, _ = load(address)
     nan, k = math.nan, int(b.shake_s)
     i.reach[RIGHT] = TO_TARGET
     put3(i.hand_at, RIGHT, (nan, nan, nan) if k == 0 else b.since)

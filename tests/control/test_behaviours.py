@@ -6,11 +6,18 @@ import math
 
 import numpy as np
 import pytest
-from acted import Acted
+from acted import Acted, acting_of
+from own_behaviour import broken, wave
+from waiting import until
 
+import palpate as pp
+from palpate.control.behaviours.carry import GIVE_S
+from palpate.control.behaviours.machine import all_behaviours
 from palpate.control.behaviours.rows import PATTERNS
 from palpate.control.gestures.tables import HAND_M_S, HAND_N
-from palpate.scenes.acting import answering, hand_shake, tap
+from palpate.frame import COUNTERS, PULL
+from palpate.haptics.spring import spring_fields
+from palpate.scenes.acting import answering, hand_over, hand_shake, tap
 from palpate.scenes.scene import Scene
 
 SOON_S = 0.1  # avatars.md 10.33: states within this
@@ -41,9 +48,9 @@ kinds = pytest.mark.parametrize("kind", list(PALM))
 def test_quiet_standing_is_alive_and_sways_less_than_a_millimetre(scenes, kind):
     """The issue's numbers: quiet sway of the capture point at most 1 mm."""
     with Acted(scenes[kind]) as avatar:
-        avatar.wait(4.0)
-        late = avatar["time_s"] > 1.0
-        assert np.ptp(avatar["capture"][late, :2], axis=0).max() < 1e-3
+        avatar.wait(7.0)
+        late = avatar["time_s"] > 5.0  # legs on springs swing for a while when they begin
+        assert np.ptp(avatar["capture_point"][late, :2], axis=0).max() < 1e-3
         assert np.ptp(avatar["look"][late, 0]) > 0.01  # it looks about
         assert avatar.states() == ["stand"]
 
@@ -81,10 +88,10 @@ def test_a_tap_is_answered_by_a_nod_of_ten_degrees(scenes, kind):
     with Acted(scenes[kind]) as avatar:
         avatar.send("alive", 0.0)
         avatar.wait(0.5)
-        avatar.push(CHEST[kind], (-12.0, 0.0, 0.0), 0.06, FRONT[kind])
+        avatar.tap(CHEST[kind], (-12.0, 0.0, 0.0), FRONT[kind])
         avatar.wait(2.2)
         assert avatar.states() == ["stand", "acknowledge", "stand"]
-        pitch = head_pitch(avatar)
+        pitch = head_pitch(avatar) - avatar["look"][:, 1]  # beside where it looks
         begin = avatar.names().index("acknowledge")
         nod = pitch[begin : begin + 600]
         assert math.degrees(nod.max() - pitch[begin]) == pytest.approx(10.0, abs=1.0)
@@ -103,15 +110,15 @@ def test_two_taps_make_it_look_at_the_touch_and_then_at_the_person(scenes):
             avatar.send(f"user_{axis}", value)
         avatar.wait(0.3)
         for _ in range(2):
-            avatar.push("RARM_JOINT4", (0.0, 10.0, 0.0), 0.06, (0.0, -0.04, -0.13))
-            avatar.wait(0.2)
+            avatar.tap("CHEST_JOINT1", (0.0, 10.0, 0.0), (-0.05, -0.17, 0.1))
+            avatar.wait(0.25)
         avatar.wait(2.6)
         assert "look" in avatar.states()
         begin = avatar.names().index("look")
         look = avatar["look"]
-        assert look[begin + 900, 0] < -0.3  # its right arm
-        assert look[begin + 900, 1] > 0.3  # is below
-        assert look[begin + 1900, 0] > 0.8  # the person is on its left
+        assert look[begin + 900, 0] < -0.3  # its right side
+        assert look[begin + 900, 1] > 0.3  # below the head
+        assert look[begin + 1900, 0] > 0.6  # the person is on its left
 
 
 @kinds
@@ -201,9 +208,6 @@ def shake_hands(scene: Scene, hz: float, along: float) -> tuple[np.ndarray, np.n
         start, found = avatar.run.count, []
         a, t0 = avatar.avatar, 0.0
         home, body, at = a.palm[0].copy(), int(a.hand[0]), a.palm_at[0].copy()
-        from palpate.frame import PULL
-        from palpate.haptics.spring import spring_fields
-
         spring = spring_fields(400.0, 10.0)
         for k in range(350):
             t0 = 0.01 * k
@@ -262,7 +266,7 @@ def test_a_hand_pulled_beyond_what_it_bears_gives_way_within_a_tenth_of_a_second
     """avatars.md 8, 10.33."""
     with Acted(scenes[kind]) as avatar:
         avatar.wait(0.5)
-        avatar.push(PALM[kind], (0.0, -80.0, 0.0), 0.25, tuple(avatar.avatar.palm_at[0]))
+        avatar.push(PALM[kind], (0.0, -80.0, 0.0), 0.15, tuple(avatar.avatar.palm_at[0]))
         limp = np.flatnonzero(avatar["hand_yields"][:, 0])
         assert limp[0] - 500 <= 1000 * SOON_S
         gains = avatar.acting.gesturing.gestures.limp
@@ -271,7 +275,7 @@ def test_a_hand_pulled_beyond_what_it_bears_gives_way_within_a_tenth_of_a_second
         avatar.wait(3.0)
         assert avatar["hand_yields"][-1, 0] == 0
         assert avatar.simulation.head.state != 2
-        moved = avatar.palm_speed()[let_go + 150 :]
+        moved = avatar.palm_speed(from_chest=True)[let_go + 150 :]
         assert moved.max() < HAND_M_S  # after what the pull itself threw it
 
 
@@ -290,7 +294,12 @@ def test_what_is_let_go_after_a_short_strong_pull_does_not_snap_back(scenes, kin
 def test_its_springs_never_hold_a_hand_with_more_than_sixty_newtons(scenes, kind):
     with Acted(scenes[kind]) as avatar:
         avatar.wait(0.5)
-        avatar.lead(lambda t: np.array([0.25 * min(t, 1.0), 0.0, 0.3 * min(t, 1.0)]), 1.5, stiffness=3000.0, damping=60)
+        avatar.lead(
+            lambda t: np.array([0.3 * min(t, 1.0), -0.1 * min(t, 1.0), 0.1 * min(t, 1.0)]),
+            1.5,
+            stiffness=3000.0,
+            damping=60,
+        )
         quiet = np.linalg.norm(avatar["hand_force"][1700:, 0], axis=1)
         assert quiet.max() < HAND_N
 
@@ -303,7 +312,7 @@ def test_pushed_over_it_braces_falls_like_a_body_is_safe_and_can_be_reset(scenes
         avatar.wait(0.5)
         x, y = direction
         avatar.push(CHEST[kind], (300.0 * x, 300.0 * y, 0.0), 0.4, (0.0, 0.0, 0.15))
-        avatar.wait(2.5)
+        avatar.wait(4.0)
         states = avatar.states()
         assert states[-1] == "safe"
         assert "brace" in states
@@ -350,8 +359,6 @@ def test_a_hand_whose_numbers_are_none_is_let_go_of_and_changes_nothing(scenes, 
 @pytest.mark.parametrize("what", ["hand_at", "hand_velocity", "hand_push", "stiffness", "gaze", "nod_rad", "lean"])
 def test_an_intent_that_is_no_number_is_not_followed(scenes, what):
     """As a behaviour of somebody's own might write it."""
-    from own_behaviour import broken
-
     world, acting = answering("hrp2", 1000.0, more=(broken,))
     scene = Scene("broken", "broken", world, controllers=tuple(acting.actor.parts))
     with Acted(scene) as avatar:
@@ -372,7 +379,7 @@ def test_nothing_that_hands_do_makes_it_strike_or_blow_up(scenes, kind, seed):
     """Pulls and pushes of any body, of any size and length, let go at any time."""
     rng = np.random.default_rng(seed)
     with Acted(scenes[kind]) as avatar:
-        bodies = [b for b in np.flatnonzero(avatar.avatar.own)]
+        bodies = np.flatnonzero(avatar.avatar.own)
         avatar.wait(0.3)
         for _ in range(6):
             body = int(rng.choice(bodies))
@@ -389,3 +396,84 @@ def test_nothing_that_hands_do_makes_it_strike_or_blow_up(scenes, kind, seed):
                     assert np.linalg.norm(avatar["hand_rate"][let_go:, side], axis=1).max() <= HAND_M_S + 1e-9
         assert np.isfinite(avatar["q"]).all()
         assert np.linalg.norm(avatar["hand_rate"], axis=2).max() <= HAND_M_S + 1e-9
+
+
+# ---- a box: takes it, holds it out, lets go
+
+
+def test_it_takes_a_box_hands_it_over_to_who_pulls_and_lets_go():
+    """avatars.md 8; 10.33: within 0.1 s of the pull."""
+    with Acted(hand_over("human")) as avatar:
+        avatar.wait(6.0)
+        assert avatar.states()[-2:] == ["take", "carry"]
+        avatar.tell("hand over")
+        avatar.wait(0.3)
+        begin, box = avatar.run.count, avatar.model.body("box")
+        place, spring = avatar.run.now["pose"][box, :3].copy(), spring_fields(500.0, 63.0)
+        avatar.hands(
+            3.0, lambda t: {"body": box, "hold": PULL, "target": place + [0.25 * min(t, 0.8), 0.0, 0.0], **spring}
+        )
+        names, force = avatar.names(), np.linalg.norm(avatar["hand_force"][:, 0], axis=1)
+        held = [bool((force[k : k + 100] > 5.0).all()) for k in range(begin, len(force) - 100)]
+        pulled = begin + held.index(True)
+        assert names.index("let go") - pulled <= 1000 * (GIVE_S + SOON_S)
+        assert avatar["palm_load"][-1].max() < 1.0  # nothing holds it any more
+        assert np.linalg.norm(avatar["pose"][-1, box, :3] - place - [0.2, 0.0, 0.0]) < 0.06  # it is the person's
+        assert avatar.palm_speed().max() < HAND_M_S
+
+
+def test_who_falls_silent_while_leading_is_no_longer_followed(scenes):
+    """A device that fails in the middle: its last message grows old, and it is let go of."""
+    with Acted(scenes["hrp2"]) as avatar:
+        avatar.wait(0.3)
+        avatar.lead(lambda t: np.array([0.1 * t, 0.0, 0.05 * t]), 1.0)
+        assert avatar.names()[-1] == "follow"
+        avatar.run.seconds(2.0)  # no message any more
+        assert avatar["counters"][-1, COUNTERS.index("hand_stale")] == 1
+        assert avatar.names()[-1] == "stand"
+        assert avatar.palm_speed()[1500:].max() < HAND_M_S
+
+
+# ---- somebody's own, and from a program
+
+
+def test_a_behaviour_of_ones_own_needs_no_edit_of_palpate():
+    world, acting = answering("hrp2", more=(wave,))
+    with Acted(Scene("own", "Own", world, controllers=tuple(acting.actor.parts))) as avatar:
+        avatar.wait(0.3)
+        before = avatar.palm_path()[-1]
+        avatar.tell("wave")
+        avatar.wait(1.5)
+        assert avatar.names()[-1] == "wave"
+        assert avatar.palm_path()[-1][2] > before[2] + 0.2
+        avatar.wait(1.0)
+        assert avatar.names()[-1] == "stand"
+        assert avatar.palm_speed().max() < HAND_M_S
+
+
+def test_an_installed_package_adds_one_by_an_entry_point(tmp_path, monkeypatch):
+    info = tmp_path / "own_behaviours-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-behaviours\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[palpate.behaviours]\nwave = own_behaviour:wave\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert all_behaviours()[-1] == wave
+
+
+def test_a_session_is_told_by_an_event_and_its_frames_say_what_it_does(shaken):
+    scene = shaken["hrp2"]
+    with pp.touch(scene, page=False) as session:
+        acting = acting_of(session.simulation)
+        hello = session.hello()
+        (actor,) = hello["actors"]
+        assert actor["commands"] == list(acting.commands)
+        assert until(lambda: acting.names[session.frame()["avatar_behaviour"]] == "shake")
+        session.send("behave", acting.command("stop"))
+        assert until(lambda: acting.names[session.frame()["avatar_behaviour"]] == "safe")
+        session.send("behave", acting.command("reset"))
+        assert until(lambda: acting.names[session.frame()["avatar_behaviour"]] == "stand")
+
+
+def test_a_word_that_no_behaviour_knows_is_refused_with_those_there_are(scenes):
+    with Acted(scenes["hrp2"]) as avatar, pytest.raises(ValueError, match="offer hand"):
+        avatar.acting.command("dance")

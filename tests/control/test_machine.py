@@ -8,6 +8,7 @@ import pytest
 from palpate.control.behaviours import BEHAVIOURS
 from palpate.control.behaviours.machine import Held, Machine, Said, all_behaviours, step_machine
 from palpate.control.behaviours.rows import (
+    BRACING,
     CARRYING,
     DONE,
     FAILED,
@@ -70,12 +71,12 @@ class Model:
 
 def sequence(rng: np.random.Generator, ticks: int):
     """Events now and then, guards that come and go: (events, guards) of each tick."""
-    rare = {"limit", "fallen", "tipping"}
+    rare = {"limit", "fallen", "tipping", "lost"}
     guards: set[str] = set()
     for _ in range(ticks):
         if rng.random() < 0.02:
             guards = {g for g in GUARDS if rng.random() < (0.02 if g in rare else 0.2)}
-        events = {str(e) for e in rng.choice(EVENTS, rng.integers(1, 3))} if rng.random() < 0.05 else set()
+        events = {str(e) for e in rng.choice(EVENTS, rng.integers(1, 3))} if rng.random() < 0.003 else set()
         yield events, set(guards)
 
 
@@ -83,7 +84,12 @@ def visited(seed: int) -> set[str]:
     """The states of a sequence; in every tick the machine is in that of the model."""
     rng, b, model = np.random.default_rng(seed), machine(), Model()
     block, names, been = Block(b), [each.name for each in ALL], set()
-    for events, guards in sequence(rng, 8000):
+    for k, (events, guards) in enumerate(sequence(rng, 8000)):
+        if k % 250 == 0:  # what leads on from here
+            ways = [row for state, row in model.rows if state == model.state]
+            calm = [row for row in ways if model.behaviours[row.next].rank < BRACING]
+            row = (calm or ways)[rng.integers(len(calm or ways))]
+            events, guards = {row.event} - {""}, set(row.guards)
         b.events = b.events | sum(1 << EVENTS.index(e) for e in events)
         b.guards = sum(1 << GUARDS.index(g) for g in guards)
         step_machine(block.address)
@@ -93,8 +99,37 @@ def visited(seed: int) -> set[str]:
     return been
 
 
-def test_the_machine_does_what_the_rows_say_and_gets_everywhere():
-    assert set.union(*(visited(seed) for seed in range(8))) == {b.name for b in ALL}
+def test_the_machine_does_what_the_rows_say():
+    assert len(set.union(*(visited(seed) for seed in range(12)))) >= 10
+
+
+def way_to(name: str) -> list[Row]:
+    """The fewest rows that lead to a state, from the first."""
+    ways: dict[str, list[Row]] = {ALL[0].name: []}
+    front = [ALL[0].name]
+    while front:
+        here = front.pop(0)
+        for b in ALL:
+            for row in b.rows:
+                if here in states_of(row, ALL) and row.next not in ways:
+                    ways[row.next] = [*ways[here], row]
+                    front.append(row.next)
+    return ways[name]
+
+
+@pytest.mark.parametrize("name", [b.name for b in ALL])
+def test_every_behaviour_is_reached_by_what_its_rows_say(name):
+    b = machine()
+    block, names = Block(b), [each.name for each in ALL]
+    for row in way_to(name):
+        for _ in range(LEAST + 1):
+            b.guards = 0
+            step_machine(block.address)
+        b.events = 1 << EVENTS.index(row.event) if row.event else 0
+        b.guards = sum(1 << GUARDS.index(g) for g in row.guards)
+        step_machine(block.address)
+        assert names[b.behaviour] == row.next
+    assert names[b.behaviour] == name
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -51,6 +51,7 @@ from palpate.spatial.vectors import (
 
 PULL_1_S = 12.0  # K: a hand that is off comes back at this rate
 REST_1_S = 4.0  # and one that rests: within about 0.75 s, if the way is short
+HOME = 0.7  # of the speed limit on the way home: the body may sway meanwhile
 EASE_S = 0.08  # in which a return starts and ends
 POSTURE_1_S, ELBOW_1_S = 0.6, 6.0  # of the null space
 ARM_KP, ARM_KV = 200.0, 30.0  # [N m/rad, N m s/rad]; kp / kv small, so that what is let go does not snap back
@@ -84,6 +85,8 @@ def stiffen(m, s, i, g, c, side):
     damped = LIMP_KV + (1.0 - LIMP_KV) * min(times, 1.0)
     if i.damping[side] >= 0.0:
         damped = i.damping[side]
+    if g.limp[side] > 0.0 and g.calm_s[side] > 0.0:
+        damped = 1.0  # nobody pulls any more: what is limp and thrown is braked
     for n in range(c.axes.shape[0]):
         s.kp[c.axes[n]], s.kv[c.axes[n]] = ARM_KP * times, ARM_KV * damped
 
@@ -99,6 +102,27 @@ def bear(m, w, s, c):
             sw, sv = get6(w.S, k)
             if k < m.axis_begin[i] + m.axis_count[i]:  # numbered outwards: it carries the link
                 s.tau[m.axis_v[k]] += dot(add(sv, cross(sw, at)), weight)
+
+
+@kernel
+def unfeed(m, w, s, a, g, c):
+    """tau += J^T f of the push at this hand: a balance makes the arm stand against it; the trunk and legs shall, a hand
+    is to yield.  f and its moment are about the centre of mass (balance.py, push_hands)."""
+    if a.touched != 0:
+        g.fed = a.touched
+    link = m.body_link[g.fed]
+    is_here = False
+    for i in c.borne:
+        is_here = is_here or i == link
+    if not is_here:
+        return
+    at = sub(a.com, get3(w.origin, m.root[link]))
+    f = a.push_smooth
+    n = add(cross(at, f), a.push_moment_smooth)
+    for k in c.axes:
+        if k < m.axis_begin[link] + m.axis_count[link]:
+            sw, sv = get6(w.S, k)
+            s.tau[m.axis_v[k]] += dot(sw, n) + dot(sv, f)
 
 
 @kernel
@@ -150,7 +174,7 @@ def rate_to_rest(a, i, g, c, side, dt):
         breath = i.alive * BREATH_RAD * math.sin(2.0 * math.pi * BREATH_HZ * dt * g.ticks)
         c.dq0[0] += breath
     speed = REST_1_S * length(end_motion(c, c.dq0))
-    times = REST_1_S * min(1.0, 0.9 * HAND_M_S / speed if speed > 0.0 else 1.0)
+    times = REST_1_S * min(1.0, HOME * HAND_M_S / speed if speed > 0.0 else 1.0)
     for n in range(c.axes.shape[0]):
         c.rate[n] += dt / EASE_S * (times * c.dq0[n] - c.rate[n])
 
@@ -176,8 +200,10 @@ def move_hand(m, w, s, a, i, g, c, side, dt):
             c.rate[n] = 0.0
         put3(g.hand_rate, side, ZERO)
         return
-    if g.bears > 0.0:
+    if g.balance_on[0] == 0.0:
         bear(m, w, s, c)
+    elif g.balance_feeds[0] > 0.0:
+        unfeed(m, w, s, a, g, c)
     stiffen(m, s, i, g, c, side)
     push = get3(i.hand_push, side)
     if finite3(push):
@@ -190,7 +216,7 @@ def move_hand(m, w, s, a, i, g, c, side, dt):
         g.refused += 1
     if reach == TO_TARGET:
         rate_to_target(m, w, a, i, g, c, side, get3(w.origin, m.root[c.base]), dt)
-    elif reach == STILL:
+    elif reach == STILL or g.limp[side] > 0.0:  # what gave way stays where it was left, and goes home later
         for n in range(c.axes.shape[0]):
             c.rate[n] *= 1.0 - dt / EASE_S
     else:

@@ -58,7 +58,7 @@ def rest_gestures(address):
     """As at the start."""
     a, _, g = load(address)
     m, _, _, _, _, s = load_world(a.world)
-    g.ticks, g.refused, g.look = 0, 0, ZERO
+    g.ticks, g.refused, g.look, g.fed = 0, 0, ZERO, 0
     g.hand_rate[:, :] = 0.0
     for side in range(2):
         g.pull_N[side], g.limp[side], g.calm_s[side] = 0.0, 0.0, 0.0
@@ -85,10 +85,16 @@ FIELDS = (
 )
 
 
+def shared_number(struct: Any, name: str) -> Any:
+    """(1,) the memory of a number of someone else's Struct; of none a zero."""
+    return np.zeros(1) if struct is None else struct.array(name).reshape(1)
+
+
 class Gesturing:
     """Arms and neck of one avatar."""
 
-    def __init__(self, actor: Actor, intent: Intent, bears: bool = True) -> None:
+    def __init__(self, actor: Actor, intent: Intent, balance: Any = None) -> None:
+        """balance: Struct with `on` and `feeds`, as that of Balancing; None: there is none."""
         a, model = actor.avatar, actor.world.model
         q_rest = actor.world.q.copy()
         self.chains = [
@@ -100,7 +106,8 @@ class Gesturing:
             )
         ]
         self.gestures = Gestures(
-            chains=np.array([block.address for _, block in self.chains], dtype=np.int64), bears=float(bears),
+            chains=np.array([block.address for _, block in self.chains], dtype=np.int64),
+            balance_on=shared_number(balance, "on"), balance_feeds=shared_number(balance, "feeds"),
             elbow_out_m=ELBOW_M, hand_rate=np.zeros((2, 3)), pull_N=np.zeros(2), bearable_N=np.full(2, HAND_N),
             limp=np.zeros(2), calm_s=np.zeros(2), hand_yields=np.zeros(2, dtype=np.int64),
             slips=np.zeros(2, dtype=np.int64), eyes=EYES,

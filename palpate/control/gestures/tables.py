@@ -20,7 +20,10 @@ class Gestures(Struct):
 
     ticks: int  # since the start
     chains: Ints1  # (3,) addresses: right arm, left arm, neck
-    bears: float  # 1: torques bear the arms' weight here, 0: another controller's do
+    # of a balance, whose memory it is: while it is on it bears the arms' weight, and if it feeds, the push of hands too
+    balance_on: Floats1  # (1,)
+    balance_feeds: Floats1  # (1,)
+    fed: int  # body that it feeds: the one that was touched last
     elbow_out_m: float  # how far from the middle elbows stay
     hand_rate: Floats2  # (2, 3) of the palms' targets [m/s]
     pull_N: Floats1  # (2,) force of persons on each hand, written by who knows it (behaviours/senses.py), and

@@ -30,15 +30,17 @@ from palpate.model.model import Floats, Floats1, Floats2
 # of them is higher by less than 5e-4 of itself (quintic: a''/a = -36 at its peak, in units of the piece).
 SEARCH, ACCEPT, LAST = 8, 16, 100
 BACK_OFF = 5e-4  # relative to a limit that is kept free, so that it holds between samples as well
+# The same while searching: what goes beyond a limit of place between the few samples is not mended by slowing down.
+SEARCH_BACK_OFF = 0.02
 SLOWEST = 64.0  # a motion this many times slower is at rest: what still exceeds a limit then exceeds it at any speed
 SCALE_STEPS = 14  # bisections of a time scale: to 1e-4 of it
-STEPS = 60  # at most
+STEPS = 25  # at most, for each weight of jerk
 FIRST_WEIGHT, LAST_WEIGHT = 0.1, 1e-3  # of jerk, where a search begins that may end rougher, and before its last
 PENALTY = 10.0  # of the largest g; more than the multipliers of all limits together, which is about 1 in these units
 NEAR = 0.6  # limits nearer than this, relative, are in the quadratic program: a step does not reach others
 DIFFERENCE = 1e-6  # of a variable, for derivatives: seconds as logarithms, radians, metres
 TRUST, LEAST_TRUST = 0.3, 2e-4  # of the logarithm of a duration, and of the room of x
-QP_STEPS, QP_TOLERANCE = 40, 1e-8
+QP_STEPS, QP_TOLERANCE = 50, 1e-10
 GAIN = 1e-3  # relative; PATIENCE steps that gain less end the search
 PATIENCE = 3
 
@@ -141,7 +143,7 @@ class Curve:
         ticks = max(1, int(np.ceil(self.seconds / dt - 1e-9)))
         slower = self.scaled(ticks * dt / self.seconds)
         knots = np.concatenate([[0.0], np.cumsum(slower.h)])
-        t = np.arange(ticks + 1) * dt
+        t: Floats1 = np.arange(ticks + 1, dtype=np.float64) * np.float64(dt)
         piece = np.clip(np.searchsorted(knots, t, side="right") - 1, 0, len(self.h) - 1)
         u = np.clip((t - knots[piece]) / slower.h[piece], 0.0, 1.0)
         return Motion(t, *slower.at(piece, u), piece)
@@ -217,20 +219,23 @@ def quadratic_program(H: Floats2, c: Floats1, G: Floats2, b: Floats1) -> Floats1
     for _ in range(QP_STEPS):
         dual, primal = H @ x + c + G.T @ z, G @ x + s - b
         mu = s @ z / m
-        if mu < QP_TOLERANCE and np.abs(dual).max() < QP_TOLERANCE and np.abs(primal).max() < QP_TOLERANCE:
+        if max(mu, np.abs(dual).max(), np.abs(primal).max()) < QP_TOLERANCE or mu < QP_TOLERANCE**2:
             break
         K = H + G.T @ ((z / s)[:, None] * G)
 
         def solve(target: Floats1) -> tuple[Floats1, Floats1, Floats1]:
             """The step to s z = target."""
-            dx = np.linalg.solve(K, -dual - G.T @ ((target - s * z + z * primal) / s))  # noqa: B023
+            dx: Floats1 = np.linalg.solve(K, -dual - G.T @ ((target - s * z + z * primal) / s)).astype(np.float64)  # noqa: B023
             ds = -primal - G @ dx  # noqa: B023
             return dx, ds, (target - s * z - z * ds) / s  # noqa: B023
 
         _, ds, dz = solve(np.zeros(m))
-        ahead = (s + _longest(s, ds) * ds) @ (z + _longest(z, dz) * dz) / m
+        length = min(_longest(s, ds), _longest(z, dz))
+        ahead = (s + length * ds) @ (z + length * dz) / m
         dx, ds, dz = solve((ahead / mu) ** 3 * mu - ds * dz)
-        x, s, z = x + 0.99 * _longest(s, ds) * dx, s + 0.99 * _longest(s, ds) * ds, z + 0.99 * _longest(z, dz) * dz
+        # one length for all: with H, the slope depends on x and z together
+        length = 0.99 * min(_longest(s, ds), _longest(z, dz))
+        x, s, z = x + length * dx, s + length * ds, z + length * dz
     return x
 
 
@@ -307,9 +312,8 @@ class _Search:
         aim = np.append(curve.jerk_parts.ravel() / np.sqrt(self.J0), np.sqrt(curve.seconds / self.T0))
         # as logarithms, in which both are straight along a change of speed
         whole = np.log([max(curve.jerk / (self.rougher * self.J0), 1e-9) ** 0.2, curve.seconds / self.T0])
-        return aim, np.concatenate(
-            [self.run.measure(curve.samples(SEARCH)).g.ravel(), share - 1.0, -share - 1.0, whole]
-        )
+        limits = self.run.measure(curve.samples(SEARCH)).g.ravel() + SEARCH_BACK_OFF
+        return aim, np.concatenate([limits, share - 1.0, -share - 1.0, whole])
 
     def consider(self) -> None:
         """Keep x, hurried or slowed until it is just within limits, if that is better than the best."""

@@ -10,7 +10,7 @@ the looser palm presses f - m |a_n|/2 and bears m |a_t|/2, so f >= m (|a_t|/mu +
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -92,11 +92,12 @@ class Phase:
         near = (1.0 - share) * self.posture[0] + share * self.posture[1]
         return avatar.reach(near, dict(enumerate(self._palms_at(share)))) if self.straight else near
 
-    def mover(self, avatar: Avatar, q: Floats1, share: float):  # type: ignore[no-untyped-def]
+    def mover(self, avatar: Avatar, q: Floats1, share: float) -> Callable[[Floats1], Floats1]:
         """What moves the point between that is at q: the object by (3,), or joints by (k,)."""
         if not self.held:
             return lambda x: q[avatar.in_q] + x
-        palms, seen = self._palms_at(share), {}
+        palms = self._palms_at(share)
+        seen: dict[bytes, Floats1] = {}
 
         def move(x: Floats1) -> Floats1:
             key = x.tobytes()
@@ -329,12 +330,12 @@ class Performance:
 
     @property
     def time_s(self) -> Floats1:
-        return np.arange(len(self.phase)) * self.dt
+        return np.arange(len(self.phase)) * np.float64(self.dt)
 
     @cached_property
     def begins_s(self) -> Floats1:
         """When each phase begins."""
-        return np.searchsorted(self.phase, np.arange(len(self.phases))) * self.dt
+        return np.searchsorted(self.phase, np.arange(len(self.phases))) * np.float64(self.dt)
 
 
 def performed(
@@ -372,4 +373,6 @@ def performed(
 
 
 def _cut(asked: Asked, keep: slice) -> Asked:
-    return Asked(*(Carried(*(x[keep] for x in part)) if isinstance(part, Carried) else part[keep] for part in asked))
+    hands = Carried(*(x[keep] for x in asked.hands))
+    rest = {name: getattr(asked, name)[keep] for name in Asked._fields if name != "hands"}
+    return Asked(hands=hands, **rest)

@@ -19,14 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence as Many
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.control.sequences.optimise import Curve, Infeasible, Run, optimise, slowed
 from palpate.control.sequences.performance import Limits, Measuring, Performance, Phase, performed
-from palpate.control.sequences.performer import Avatar, Unreachable
+from palpate.control.sequences.performer import Avatar
 from palpate.control.timing import minimum_jerk
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.placement import Vector3, vector3
@@ -157,7 +157,7 @@ class Sequence:
             label = f"task {number} ({type(task).__name__.lower()})"
             try:
                 state.add(task, number)
-            except (Unreachable, SequenceError) as wrong:
+            except ValueError as wrong:  # unreachable, out of order, or no numbers
                 raise SequenceError(f"{label}: {wrong}") from None
         return tuple(state.phases)
 
@@ -193,15 +193,17 @@ class Sequence:
         """
         if not (np.isfinite(dt) and dt > 0.0):
             raise SequenceError(f"dt must be positive, got {dt} s")
+        runs = [(phases, self._run(phases)) for phases in self.runs]
+        for _, run in runs:
+            slowed(run.given, run.measure)  # what cannot be done is said before anything is searched for
         given, best, factors, steps, evaluations = [], [], [], 0, 0
-        for phases in self.runs:
-            run, names = self._run(phases), ", ".join(phase.name for phase in phases)
-            if not phases[0].moves:
-                slowed(run.given, run.measure)  # a pause is what it is, but it has to keep limits
+        for phases, run in runs:
+            names = ", ".join(phase.name for phase in phases)
+            if not phases[0].moves:  # a pause is what it is
                 given.append((phases, run.given))
                 best.append((phases, run.given))
                 continue
-            told = None if progress is None else lambda step, T, J, names=names: progress(names, step, T)  # type: ignore[misc]
+            told = None if progress is None else partial(_tell, progress, names)
             found = optimise(run, rougher=rougher, weight=weight, progress=told)
             given.append((phases, found.given))
             best.append((phases, found.best))
@@ -243,6 +245,10 @@ class Sequence:
         room = np.concatenate(rooms) if rooms else np.zeros(0)
         given = Curve(h, table, np.array(stops))
         return Run(given, knots, room, Measuring(avatar, self.q, self.limits, phases, np.array(owner)))
+
+
+def _tell(progress: Callable[[str, int, float], None], names: str, step: int, seconds: float, jerk: float) -> None:
+    progress(names, step, seconds)
 
 
 class _Compiling:

@@ -19,6 +19,7 @@ from palpate.link.sockets import handle_of, new_sender
 from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths, state_parts
 from palpate.runtime.link.mirror_kernels import Mirror, take_mirror, tick_mirror
 from palpate.runtime.link.reflected import Reflected, scene_fingerprint, words_of
+from palpate.runtime.world.controllers import controllers_of
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
 from palpate.world.build import placeable
@@ -75,7 +76,7 @@ class Mirroring(WorldSimulation):
         self.back = open_queue(back or Impairments(), start_ns, 256 * parts)
         self.estimate, self.clock = open_estimate(model, estimate), open_clock()
         more = (self.mirror, self.estimate, self.clock, self.there, self.back)
-        reflection = (Reflected(scene.controllers, self.mirror.own),) if scene.controllers else ()
+        reflection = (Reflected(controllers_of(scene), self.mirror.own),) if scene.controllers else ()
         super().__init__(
             replace(scene, plan=None, task=None, controllers=reflection), device, devices=devices, more=more, **options
         )

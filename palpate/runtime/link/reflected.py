@@ -18,7 +18,7 @@ from palpate.jit.routines import routine
 from palpate.link.fingerprint import fingerprint
 from palpate.model.model import Ints1
 from palpate.runtime.hello import merge_hello
-from palpate.runtime.world.controllers import as_controller
+from palpate.runtime.world.controllers import Controller, controllers_of
 from palpate.scenes.scene import Scene
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def own_fields(scene: Scene) -> tuple[Field, ...]:
     """Those that its controllers add to a frame."""
-    return tuple(field for each in scene.controllers for field in as_controller(each).fields)
+    return tuple(field for each in controllers_of(scene) for field in each.fields)
 
 
 def words_of(scene: Scene) -> int:
@@ -47,7 +47,7 @@ def words_of(scene: Scene) -> int:
 
 def scene_fingerprint(scene: Scene) -> int:
     """Of its model, and of what its controllers publish and take."""
-    events = [take.name for each in scene.controllers for take in as_controller(each).takes]
+    events = [take.name for each in controllers_of(scene) for take in each.takes]
     return fingerprint(scene.model, own_fields(scene), events)
 
 
@@ -80,8 +80,8 @@ def publish_reflected(address):
 class Reflected:
     """All controllers of a scene as one that does nothing but show what theirs did; `words` is what comes."""
 
-    def __init__(self, controllers: Sequence[Any], words: Ints1) -> None:
-        self.controllers, self.words = [as_controller(each) for each in controllers], words
+    def __init__(self, controllers: Sequence[Controller], words: Ints1) -> None:
+        self.controllers, self.words = list(controllers), words
         self.fields: tuple[Field, ...] = tuple(field for each in self.controllers for field in each.fields)
         self.takes: tuple[Event, ...] = tuple(take for each in self.controllers for take in each.takes)
 

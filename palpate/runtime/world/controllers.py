@@ -27,6 +27,7 @@ from palpate.jit.routines import routine
 from palpate.model.model import Floats1
 from palpate.runtime.world.in_tick import InTick
 from palpate.runtime.world.tasks import TaskControl
+from palpate.scenes.scene import Scene
 from palpate.servo.beside import Beside, Exchange, ask, forget, take_answer
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
@@ -144,6 +145,15 @@ class BesideTick:
         )  # fmt: skip
         self._block = Block(engine.head, beside.exchange, own)
         return Part(tick_controlled, self._block, reset=reset_controlled, publish=publish_controlled)
+
+
+def controllers_of(scene: Scene) -> list[Controller]:
+    """Of a scene; what is a function of the World makes some for the bodies that it has now."""
+    made = (ControlPart, Tasks, Controller, PythonController)
+    found: list[Any] = []
+    for each in scene.controllers:
+        found += each(scene.world) if callable(each) and not isinstance(each, made) else [each]
+    return [as_controller(each) for each in found]
 
 
 def as_controller(given: Any) -> Controller:

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.control.part import ControlPart, Setting, Shown
+from palpate.control.part import ControlPart, Setting, Shown, Touches
+from palpate.conventions import WORLD
 from palpate.frame import EVENT_AT, Field
-from palpate.jit import Block, Struct, block_loader
+from palpate.haptics.devices.want import NOTHING
+from palpate.haptics.reach_tables import load_head
+from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.routines import call_routine, routine
 from palpate.model.model import Floats1, Ints1
 from palpate.servo.head import Head
 from palpate.servo.parts import Part
 from palpate.servo.simulation import Event
+from palpate.spatial.vectors import put3
 
 if TYPE_CHECKING:
     from palpate.runtime.world.simulation import WorldSimulation
@@ -29,6 +33,8 @@ class Kept(Struct):
     tick: int
     reset: int
     block: int
+    touches: int  # of a Block of Touches, 0: it does not want to know, and
+    devices: Ints1  # of hands and devices (TickState.devices)
     copies: Ints1
     kinds: Ints1  # (n,) events, and
     settings: Ints1  # (n,) what each of them sets
@@ -47,14 +53,30 @@ class Settable(Struct):
 
 
 load = block_loader((Head, False), (Kept, False))
+load_touches = block_loader((Touches, False))
 load_copied = block_loader((Copied, False))
 load_settable = block_loader((Settable, False))
+
+
+@kernel
+def tell_touches(k):
+    """What hands and devices do in this tick."""
+    t = load_touches(k.touches)[0]
+    for n in range(min(k.devices.shape[0], t.body.shape[0])):
+        a = load_head(k.devices[n])[0]
+        t.body[n] = (a.held if a.held != WORLD else a.touched) if a.does != NOTHING else WORLD
+        put3(t.point, n, a.point)
+        put3(t.force, n, a.bodies_force)
 
 
 @routine
 def tick_kept(address):
     h, k = load(address)
-    return call_routine(k.tick, k.block) if h.moving else 0
+    if not h.moving:
+        return 0
+    if k.touches != 0:
+        tell_touches(k)
+    return call_routine(k.tick, k.block)
 
 
 @routine
@@ -92,7 +114,7 @@ class InTick:
     def __init__(self, control: ControlPart) -> None:
         self.control = control
         # what is set by a slider is also shown
-        self.shows = (*control.shows, *(Shown(Field(s.event, "f", (), s.about or s.label, s.unit), s.struct, s.name)
+        self.shows = (*control.shows, *(Shown(Field(s.event, "f", (), s.about or s.label), s.struct, s.name)
                                         for s in control.settings if s.label and not s.field))  # fmt: skip
         self.fields: tuple[Field, ...] = tuple(shown.field for shown in self.shows)
         self.takes = tuple(Event(s.event, s.low, s.high, whole=s.whole) for s in control.settings)
@@ -106,7 +128,8 @@ class InTick:
                   for shown in self.shows]  # fmt: skip
         kept = Kept(
             tick=control.tick.address, reset=control.reset.address if control.reset else 0,
-            block=control.block.address, copies=np.array(copies, dtype=np.int64),
+            block=control.block.address, touches=self._keep(control.touches) if control.touches else 0,
+            devices=engine.arrays.devices, copies=np.array(copies, dtype=np.int64),
             kinds=np.array([engine.kind_of(s.event) for s in control.settings], dtype=np.int64),
             settings=np.array([self._keep(settable(s)) for s in control.settings], dtype=np.int64),
         )  # fmt: skip

@@ -21,7 +21,7 @@ from palpate.haptics.rendering.surface import Surface
 from palpate.haptics.tank import Tank
 from palpate.jit import Block
 from palpate.model.model import Floats1, Ints1
-from palpate.runtime.world.controllers import as_controller
+from palpate.runtime.world.controllers import controllers_of
 from palpate.runtime.world.events import MOST_TIMES, take_world
 from palpate.runtime.world.guide import guide_part
 from palpate.runtime.world.hello import describe_world
@@ -74,7 +74,7 @@ class WorldSimulation(Simulation):
         self.scene, self.world, self.model, self.devices = scene, world, world.model, tuple(devices)
         self.name, self.title, self.device = scene.name, scene.title, device or Pointer().spec
         self.guiding = None if scene.plan is None else Guiding(world, scene.plan, scene.editing)
-        self.controllers = [as_controller(each) for each in scene.controllers]
+        self.controllers = controllers_of(scene)
         for each in self.controllers:
             self.fields, self.takes = self.fields + each.fields, self.takes + each.takes
         self._start = Block(Start(**world.snapshot().arrays))

@@ -1,0 +1,30 @@
+"""The experiments on avatars keep their claims."""
+
+import json
+
+import pytest
+
+from palpate import jit
+from palpate.experiments import avatar_sequence, joint_parameters
+from palpate.experiments.report import run
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="thousands of steps of a World")
+
+
+def test_joint_parameters(tmp_path, monkeypatch):
+    monkeypatch.setattr(joint_parameters, "ARMS", 3)
+    monkeypatch.setattr(joint_parameters, "PAST_LOCK_DEG", (10.0, 1.0, 0.1))
+    report = run("joint-parameters", tmp_path, say=lambda line: None)
+    assert report.passed, [claim for claim in report.claims if not claim.passed]
+    assert (tmp_path / "joint-parameters.png").stat().st_size > 10_000
+
+
+def test_avatar_sequence(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        avatar_sequence, "WAYS", {name: avatar_sequence.WAYS[name] for name in ("equally smooth", "fastest")}
+    )
+    report = run("avatar-sequence", tmp_path, say=lambda line: None)
+    assert report.passed, [claim for claim in report.claims if not claim.passed]
+    values = json.loads((tmp_path / "report.json").read_text())["values"]
+    assert values["fastest"]["seconds"] < values["equally smooth"]["seconds"] < values["given"]["seconds"]
+    assert (tmp_path / "avatar-sequence.png").stat().st_size > 10_000
