@@ -235,7 +235,7 @@ def pictures(report: Report, kind: str) -> None:
     panels = figure.subplots(1, 4)
     with story(kind, squeeze_N=LIFTED_N[kind]) as s:
         s.run.ticks(200)
-        shots = [("at the table", s.now("pose"), None)]
+        shots: list[tuple[str, np.ndarray, np.ndarray | None]] = [("at the table", s.now("pose"), None)]
         s.take()
         shots.append(("taken", s.now("pose"), None))
         led = s.lead(there_and_back(0.15)[:2500])
