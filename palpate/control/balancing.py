@@ -41,9 +41,7 @@ BALANCE_SHOWN = (
     Field("cop", "f", (3,), "centre of pressure that balance asks for, world [m]"),
     Field("wanted", "f", (3,), "where the capture point shall be, world [m]"),
     Field("capture_margin_m", "f", (), "of the capture point in the support polygon, negative outside [m]", unit="m"),
-    Field(
-        "support_polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first support_count"
-    ),
+    Field("support_polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first support_count"),
     Field("support_count", "i", (), "of the support polygon"),
     Field("sole_forces", "f", (8, 3), "that balance asks of the corners of the soles, world [N]"),
     Field("sole_points", "f", (8, 3), "where, world [m]"),
