@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import palpate as pp
-from palpate.control.files import export_csv, export_joint_trajectory, load, save
+from palpate.control.plans.files import export_csv, export_joint_trajectory, load, save
 from palpate.haptics.devices.simulation.playback import HandRecording, Playback
 from palpate.scenes.any_arm import any_arm_line, way_around
 

@@ -40,10 +40,10 @@ _FRONT_DOOR = {
     **dict.fromkeys(["SolveReport", "solve_contacts"], "palpate.contact.facade"),
     **dict.fromkeys(["friction_law", "restitution_law"], "palpate.contact.laws"),
     "run_simulation": "palpate.world.simulation",
-    "Editing": "palpate.control.guide_tables",
-    "Tasks": "palpate.control.tasks",
-    **dict.fromkeys(["Trajectory", "TrajectoryError"], "palpate.control.trajectory"),
-    **dict.fromkeys(["Clearance", "clearance"], "palpate.control.clearance"),
+    "Editing": "palpate.control.plans.guide_tables",
+    "Tasks": "palpate.control.prioritised.tasks",
+    **dict.fromkeys(["Trajectory", "TrajectoryError"], "palpate.control.plans.trajectory"),
+    **dict.fromkeys(["Clearance", "clearance"], "palpate.control.plans.clearance"),
     "Scene": "palpate.scenes.scene",
     "Hand": "palpate.haptics.hand",
     "Reach": "palpate.haptics.reach",
@@ -61,21 +61,21 @@ _FRONT_DOOR = {
 _MODULES = {
     "models": "palpate.model.library",
     "effects": "palpate.haptics.rendering.effects",
-    "plans": "palpate.control.plan",
-    "tasks": "palpate.control.tasks",
-    "trajectories": "palpate.control.files",
+    "plans": "palpate.control.plans.plan",
+    "tasks": "palpate.control.prioritised.tasks",
+    "trajectories": "palpate.control.plans.files",
 }
 
 if TYPE_CHECKING:
     from palpate.contact.facade import SolveReport, solve_contacts
     from palpate.contact.laws import friction_law, restitution_law
-    from palpate.control import files as trajectories
-    from palpate.control import plan as plans
-    from palpate.control import tasks
-    from palpate.control.clearance import Clearance, clearance
-    from palpate.control.guide_tables import Editing
-    from palpate.control.tasks import Tasks
-    from palpate.control.trajectory import Trajectory, TrajectoryError
+    from palpate.control.plans import files as trajectories
+    from palpate.control.plans import plan as plans
+    from palpate.control.plans.clearance import Clearance, clearance
+    from palpate.control.plans.guide_tables import Editing
+    from palpate.control.plans.trajectory import Trajectory, TrajectoryError
+    from palpate.control.prioritised import tasks
+    from palpate.control.prioritised.tasks import Tasks
     from palpate.dynamics.facade import (
         Energy,
         InverseKinematics,

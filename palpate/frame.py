@@ -49,9 +49,9 @@ PAUSED, RUNNING, FAULT = 0, 1, 2  # state: FAULT means the world stopped, the la
 
 # kind of an EVENT: those of every session, SEEK [s] and SPEED with a value; a simulation's own come from FIRST_OWN on
 PLAY, PAUSE, STEP, RESET, SEEK, SPEED, FIRST_OWN = range(1, 8)
-# a World's own: MODE (of control/modes.py), GRAVITY and FRICTION (times the scene's own) carry a value; PLACE a body,
-# where to put it, and as value whether it is parked there; FOLLOW the address of a plan, and so is none that a page or
-# a link may send
+# a World's own: MODE (of control/plans/modes.py), GRAVITY and FRICTION (times the scene's own) carry a value; PLACE a
+# body, where to put it, and as value whether it is parked there; FOLLOW the address of a plan, and so is none that a
+# page or a link may send
 MODE, FOLLOW, PLACE, GRAVITY, FRICTION = range(FIRST_OWN, FIRST_OWN + 5)
 # hold of a HAND: a spring between the held point and the target; a force at that point; a ball at the target that
 # touches whatever is there
@@ -161,7 +161,7 @@ HAND = (
 
 EVENT = (
     Field("kind", "i", (), "PLAY, PAUSE, STEP, RESET, SEEK, SPEED, MODE, FOLLOW, PLACE, GRAVITY or FRICTION"),
-    Field("event_body", "i", (), "of PLACE; of FOLLOW the address of the plan (control/guide_tables.py)"),
+    Field("event_body", "i", (), "of PLACE; of FOLLOW the address of the plan (control/plans/guide_tables.py)"),
     Field("value", "f", (), "of SEEK [s], SPEED, MODE, GRAVITY and FRICTION; of PLACE: 1 if the body is parked"),
     Field("placement", "f", (7,), "of PLACE: position [m] and quaternion (w, x, y, z) in the world"),
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from palpate.control.files import load
+from palpate.control.plans.files import load
 from palpate.scenes.robots import known_robots
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "edit_a_line.py"

@@ -26,7 +26,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import palpate as pp
-from palpate.control.plan import Plan
+from palpate.control.plans.plan import Plan
 from palpate.experiments.arm_figures import GREEN, RED, STEPS_PER_S, Band, Motion, edit_figure, move, posture_gaps
 from palpate.experiments.report import Report
 from palpate.haptics.devices.simulation.scripted import AT_ONCE_N_S, Grasp

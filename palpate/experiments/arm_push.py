@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import palpate as pp
-from palpate.control.plan import Plan
+from palpate.control.plans.plan import Plan
 from palpate.experiments.arm_figures import (
     LINK2_RADIUS_M,
     PUSH_AT_M,

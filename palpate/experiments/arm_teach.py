@@ -1,7 +1,7 @@
 """A hand leads the tool of the I-GMS arm around the obstacle; what it did becomes a plan, and the arm does it again.
 
 Mode TEACH: the arm bears its weight and follows the hand.  The motion is smoothed and checked against limits, wall and
-obstacle (control/trajectory.py), put onto ticks and followed by computed torque, without a hand.
+obstacle (control/plans/trajectory.py), put onto ticks and followed by computed torque, without a hand.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.figure import Figure
 
-from palpate.control.trajectory import Trajectory
+from palpate.control.plans.trajectory import Trajectory
 from palpate.experiments.arm_figures import BLUE, Band, Motion, draw_above, edit_figure, move
 from palpate.experiments.report import Report
 from palpate.haptics.devices.simulation.scripted import Grasp

@@ -22,8 +22,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from palpate.control.avatar import Actor
-from palpate.control.grasp_tables import CARRY
-from palpate.control.grasping import Grasping
+from palpate.control.grasp.grasp_tables import CARRY
+from palpate.control.grasp.grasping import Grasping
 from palpate.experiments.avatar_figures import draw_world
 from palpate.experiments.avatar_stories import HAND, minimum_jerk
 from palpate.experiments.report import Report

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from palpate.control.patterns import PATTERNS, Heard, listen, recognise
+from palpate.control.felt.patterns import PATTERNS, Heard, listen, recognise
 from palpate.experiments.recorded_touches import recorded
 from palpate.experiments.report import Report
 from palpate.experiments.touches import Touch, touches

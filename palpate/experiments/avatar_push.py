@@ -14,8 +14,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from palpate.control.avatar import Actor
-from palpate.control.balancing import Balancing, Stepping
-from palpate.control.push_trial import FINE, UPRIGHT, PushTrial
+from palpate.control.balance.balancing import Balancing, Stepping
+from palpate.control.balance.push_trial import FINE, UPRIGHT, PushTrial
 from palpate.experiments.report import Report
 from palpate.scenes.pushed import standing_world
 

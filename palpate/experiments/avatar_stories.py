@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from palpate.control.avatar import Actor
-from palpate.control.grasp_tables import CARRY, FREE, HELD, HOLD, LIFTED, STATES
-from palpate.control.grasping import Grasping
+from palpate.control.grasp.grasp_tables import CARRY, FREE, HELD, HOLD, LIFTED, STATES
+from palpate.control.grasp.grasping import Grasping
 from palpate.frame import PULL, PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.runtime.world.simulation import WorldSimulation, running

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from palpate.control.grasp_tables import HELD, HOLD, JOINT_FORM, LIFTED, RIGID
+from palpate.control.grasp.grasp_tables import HELD, HOLD, JOINT_FORM, LIFTED, RIGID
 from palpate.experiments.avatar_figures import draw_probe, draw_world
 from palpate.experiments.avatar_stories import Led, Story, story, there_and_back
 from palpate.experiments.report import Report

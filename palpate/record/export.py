@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from palpate.control.cells import text_cell, write_row
-from palpate.control.joint_trajectory import Point, write_joint_trajectory
+from palpate.control.plans.cells import text_cell, write_row
+from palpate.control.plans.joint_trajectory import Point, write_joint_trajectory
 from palpate.record import RecordError, labels
 from palpate.record.hands import hands_of, write_hands
 from palpate.record.labels import Column

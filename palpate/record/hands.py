@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from palpate.control.cells import cell_text, text_cell, write_row
+from palpate.control.plans.cells import cell_text, text_cell, write_row
 from palpate.frame import FOLLOW, FRICTION, GRAVITY, HAND, HANDS, MODE, PLACE, PRESS, Layout
 from palpate.record import RecordError
 from palpate.record.reader import Recording

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from palpate.control.avatar import Actor
-from palpate.control.balancing import Balancing, Stepping
+from palpate.control.balance.balancing import Balancing, Stepping
 from palpate.control.behaviours.machine import Acting, behave
 from palpate.control.behaviours.rows import Behaviour
 from palpate.control.feeling import feel_touch
-from palpate.control.grasping import Grasping
+from palpate.control.grasp.grasping import Grasping
 from palpate.scenes.pushed import standing_world
 from palpate.scenes.scene import Scene
 from palpate.scenes.tables import table_world

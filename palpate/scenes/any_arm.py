@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from palpate.control.guide_tables import Editing
-from palpate.control.plan import Plan, PlanError, line, tool_path
+from palpate.control.plans.guide_tables import Editing
+from palpate.control.plans.plan import Plan, PlanError, line, tool_path
 from palpate.dynamics.facade import inverse_dynamics
 from palpate.model.description import ModelError, MultiBody
 from palpate.model.library import ball, plane
@@ -34,7 +34,7 @@ def any_arm_line(robot: str | MultiBody, rate_hz: float = 1000.0, solid: bool = 
     robot  a name or file (robots.py), or a description.  A free base is pinned where the robot starts; joints that are
            not the arm's are held by springs
     solid  False: ball and wall are seen and not felt
-    mode   what a touch does to the plan (control/modes.py)
+    mode   what a touch does to the plan (control/plans/modes.py)
     `place` of the session moves the ball.  The same name and rate give the same scene, everywhere.
     """
     name = shown_name(robot) if isinstance(robot, str) else robot.name

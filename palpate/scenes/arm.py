@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from palpate.control.guide_tables import Editing
-from palpate.control.plan import Plan, line, rest, there_and_back, tool_path
+from palpate.control.plans.guide_tables import Editing
+from palpate.control.plans.plan import Plan, line, rest, there_and_back, tool_path
 from palpate.model.compile import compile
 from palpate.model.library import ball, plane, puma560
 from palpate.model.model import Model
@@ -39,7 +39,7 @@ def arm_line(rate_hz: float = 1000.0, solid: bool = True, mode: str = "resume") 
     """The line towards a wall at x = 0.88 m, with a ball in the way of link 2: push or pull the arm past it.
 
     solid  False: ball and wall are seen and not felt, as in the papers' experiments
-    mode   what a touch does to the plan (control/modes.py)
+    mode   what a touch does to the plan (control/plans/modes.py)
     """
     arm, spares = puma560(), SPARES if solid else ()
     world = World(

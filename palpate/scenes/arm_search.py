@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from palpate.control.clearance import clearance
+from palpate.control.plans.clearance import clearance
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.compile import compile
 from palpate.model.description import MultiBody

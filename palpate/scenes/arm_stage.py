@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from palpate.control.clearance import clearance
+from palpate.control.plans.clearance import clearance
 from palpate.dynamics.facade import forward_kinematics, inverse_kinematics, jacobian
 from palpate.model.compile import compile
 from palpate.model.description import MultiBody

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from palpate.control.guide_tables import Editing
-from palpate.control.plan import rest
+from palpate.control.plans.guide_tables import Editing
+from palpate.control.plans.plan import rest
 from palpate.model.compile import compile
 from palpate.model.description import MultiBody
 from palpate.model.library import ball, box, cylinder, puma560

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import radians
 
 from palpate.control.avatar import Actor
-from palpate.control.balancing import Balancing, Stepping
+from palpate.control.balance.balancing import Balancing, Stepping
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.library import hrp2, human
 from palpate.scenes.looks import floor

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from palpate.control.guide_tables import Editing
-from palpate.control.plan import Plan
+from palpate.control.plans.guide_tables import Editing
+from palpate.control.plans.plan import Plan
 from palpate.model.model import Model
 from palpate.scenes.task import Task
 from palpate.world.world import World

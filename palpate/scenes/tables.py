@@ -6,9 +6,9 @@ from __future__ import annotations
 import math
 
 from palpate.control.avatar import Actor
-from palpate.control.balancing import Balancing
-from palpate.control.grasp_tables import HELD, LIFTED
-from palpate.control.grasping import Grasping
+from palpate.control.balance.balancing import Balancing
+from palpate.control.grasp.grasp_tables import HELD, LIFTED
+from palpate.control.grasp.grasping import Grasping
 from palpate.control.part import ControlPart
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.library import box, hrp2, human

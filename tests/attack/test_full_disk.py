@@ -17,7 +17,7 @@ from runtime.small_robot import stl, urdf
 
 import palpate as pp
 from palpate import bench, cli
-from palpate.control.files import export_csv, export_joint_trajectory, save
+from palpate.control.plans.files import export_csv, export_joint_trajectory, save
 from palpate.experiments import EXPERIMENTS, report
 from palpate.haptics.devices.simulation.playback import HandRecording, write_recording
 from palpate.record.hands import MESSAGE, Hands, write_hands

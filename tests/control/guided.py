@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from palpate.control.guide_tables import Editing
-from palpate.control.plan import Plan
+from palpate.control.plans.guide_tables import Editing
+from palpate.control.plans.plan import Plan
 from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.runtime.world.simulation import WorldSimulation

@@ -8,8 +8,8 @@ import pytest
 import palpate as pp
 from palpate import jit
 from palpate.control.avatar import Actor
-from palpate.control.balancing import Balancing
-from palpate.control.push_trial import BEGIN_S, COM, FELL, FINE, LEFT_SOLE, LOADS, PUSH_S, RIGHT_SOLE, PushTrial
+from palpate.control.balance.balancing import Balancing
+from palpate.control.balance.push_trial import BEGIN_S, COM, FELL, FINE, LEFT_SOLE, LOADS, PUSH_S, RIGHT_SOLE, PushTrial
 from palpate.scenes.pushed import standing_world
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="thousands of steps")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palpate import jit
-from palpate.control.grasp_tables import CARRY
+from palpate.control.grasp.grasp_tables import CARRY
 from palpate.experiments.avatar_carry import D_M, F_N, S_LEAST, SIDE_M, team
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")

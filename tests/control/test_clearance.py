@@ -7,9 +7,9 @@ import pytest
 
 import palpate as pp
 from palpate.collision.facade import Collider
-from palpate.control.clearance import clearance
-from palpate.control.timing import minimum_jerk
-from palpate.control.trajectory import Trajectory
+from palpate.control.plans.clearance import clearance
+from palpate.control.plans.timing import minimum_jerk
+from palpate.control.plans.trajectory import Trajectory
 from palpate.scenes.arm import (
     LINE_END_M,
     LINE_SECONDS,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from palpate.control.distribution import EDGES, SoleForces, distribute, sole_forces
+from palpate.control.balance.distribution import EDGES, SoleForces, distribute, sole_forces
 from palpate.jit import Block, block_loader, entry
 
 pytestmark = pytest.mark.nojit

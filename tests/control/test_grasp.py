@@ -7,9 +7,9 @@ import pytest
 
 import palpate as pp
 from palpate import jit
-from palpate.control.grasp_forces import MOST_N
-from palpate.control.grasp_tables import APPROACH, CARRY, CLOSE, HOLD, IDLE, JOINT_FORM, OPEN, PRESS, RIGID
-from palpate.control.grasping import Grasping
+from palpate.control.grasp.grasp_forces import MOST_N
+from palpate.control.grasp.grasp_tables import APPROACH, CARRY, CLOSE, HOLD, IDLE, JOINT_FORM, OPEN, PRESS, RIGID
+from palpate.control.grasp.grasping import Grasping
 from palpate.experiments.avatar_stories import Story, story, there_and_back
 from palpate.frame import PULL, PUSH
 from palpate.scenes.tables import TOP_M, table_hrp2, table_human, table_world, taking

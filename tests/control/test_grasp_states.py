@@ -8,8 +8,8 @@ import pytest
 
 from palpate import jit
 from palpate.control.avatar import load_avatar, sense
-from palpate.control.grasp import forget_grasp, grasp
-from palpate.control.grasp_tables import FREE, HELD, JOINT_FORM, LIFTED, LOWER, OPEN, PRESS, STATES
+from palpate.control.grasp.grasp import forget_grasp, grasp
+from palpate.control.grasp.grasp_tables import FREE, HELD, JOINT_FORM, LIFTED, LOWER, OPEN, PRESS, STATES
 from palpate.jit.routines import routine
 from palpate.scenes.tables import table_world, taking
 from palpate.world.step import begin_step

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.control.guide import LIGHTEST_N
-from palpate.control.guide_tables import KEEP_S, Editing
-from palpate.control.modes import EDITED, ENDED, MODES, PLANNED, TOUCHED
-from palpate.control.plan import Plan, rest
+from palpate.control.plans.guide import LIGHTEST_N
+from palpate.control.plans.guide_tables import KEEP_S, Editing
+from palpate.control.plans.modes import EDITED, ENDED, MODES, PLANNED, TOUCHED
+from palpate.control.plans.plan import Plan, rest
 from palpate.scenes.arm import arm_at_rest, arm_line
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import palpate as pp
-from palpate.control.object_form import ObjectForm, object_form
-from palpate.control.object_form_entries import joints_yielding, yielding
-from palpate.control.wrenches import wrist_wrenches
+from palpate.control.grasp.object_form import ObjectForm, object_form
+from palpate.control.grasp.object_form_entries import joints_yielding, yielding
+from palpate.control.grasp.wrenches import wrist_wrenches
 from palpate.scenes.tables import table_world, taking
 
 pytestmark = pytest.mark.nojit

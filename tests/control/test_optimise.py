@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from palpate.control.plans.timing import minimum_jerk
 from palpate.control.sequences.optimise import Curve, Infeasible, Measured, Motion, Run, optimise, quadratic_program
-from palpate.control.timing import minimum_jerk
 
 
 def box_limits(velocity: float, acceleration: float, reach: float = np.inf):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palpate import jit
-from palpate.control.oscillator import FASTEST_HZ, GAINS, LARGEST_M, SLOWEST_HZ, Followed
+from palpate.control.felt.oscillator import FASTEST_HZ, GAINS, LARGEST_M, SLOWEST_HZ, Followed
 
 H = 1e-3
 FREQUENCIES = (1.0, 1.5, 2.0, 2.5, 3.0)

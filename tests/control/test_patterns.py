@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from palpate import jit
+from palpate.control.felt.patterns import PATTERNS, listen, new_felt, recognise
 from palpate.control.felt.stream import look_at
-from palpate.control.patterns import PATTERNS, listen, new_felt, recognise
 from palpate.experiments.touches import PATTERNS as MADE
 from palpate.experiments.touches import Touch, bump, plateau, rising, touches
 from palpate.jit import Block

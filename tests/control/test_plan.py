@@ -5,7 +5,7 @@ import pytest
 from mechanisms import all_kinds_forest, random_state
 
 import palpate as pp
-from palpate.control.plan import (
+from palpate.control.plans.plan import (
     PlanError,
     joined,
     joint_move,

@@ -7,8 +7,8 @@ import pytest
 from mechanisms import ALL_JOINTS, random_state, random_tree
 
 import palpate as pp
-from palpate.control.posture import Postures
-from palpate.control.timing import minimum_jerk_rows
+from palpate.control.plans.posture import Postures
+from palpate.control.plans.timing import minimum_jerk_rows
 from palpate.jit import DISABLED
 from palpate.scenes.standing import hrp2_standing
 

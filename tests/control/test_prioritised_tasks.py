@@ -5,9 +5,9 @@ import pytest
 from mechanisms import ALL_JOINTS, random_state, random_tree
 
 import palpate as pp
-from palpate.control.palm_tasks import missing_m, palm_tasks, reach_step
-from palpate.control.priorities import EPS, TOL
-from palpate.control.task_tables import load_tasks
+from palpate.control.prioritised.palm_tasks import missing_m, palm_tasks, reach_step
+from palpate.control.prioritised.priorities import EPS, TOL
+from palpate.control.prioritised.task_tables import load_tasks
 from palpate.jit import entry
 
 DT = 1e-3

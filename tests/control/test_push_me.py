@@ -6,8 +6,8 @@ import pytest
 import palpate as pp
 from palpate import jit
 from palpate.control.avatar import Actor
-from palpate.control.balance import FALLEN, OFF, STANDING
-from palpate.control.balancing import Balancing
+from palpate.control.balance.balance import FALLEN, OFF, STANDING
+from palpate.control.balance.balancing import Balancing
 from palpate.control.limbs import HRP2, HUMAN
 from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec

@@ -8,9 +8,9 @@ from guided import Guided
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.control.guide_tables import KEEP_S, Editing, planned_coordinates
-from palpate.control.modes import EDITED, PLANNED, TOUCHED
-from palpate.control.plan import Plan, joint_move
+from palpate.control.plans.guide_tables import KEEP_S, Editing, planned_coordinates
+from palpate.control.plans.modes import EDITED, PLANNED, TOUCHED
+from palpate.control.plans.plan import Plan, joint_move
 from palpate.scenes.robots import locked
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")

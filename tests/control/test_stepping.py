@@ -7,10 +7,10 @@ import pytest
 
 from palpate import jit
 from palpate.control.avatar import Actor
-from palpate.control.balance import STANDING
-from palpate.control.balancing import Balancing, Stepping
-from palpate.control.push_trial import FINE, LEFT_SOLE, RIGHT_SOLE, PushTrial
-from palpate.control.stepping import least_jerk
+from palpate.control.balance.balance import STANDING
+from palpate.control.balance.balancing import Balancing, Stepping
+from palpate.control.balance.push_trial import FINE, LEFT_SOLE, RIGHT_SOLE, PushTrial
+from palpate.control.balance.stepping import least_jerk
 from palpate.jit import entry
 from palpate.scenes.pushed import standing_world
 

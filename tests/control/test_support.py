@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from palpate.control.support import convex_hull, margin, pull_in, reach
+from palpate.control.balance.support import convex_hull, margin, pull_in, reach
 from palpate.jit import entry
 
 pytestmark = pytest.mark.nojit

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import palpate as pp
-from palpate.control.plan import joint_move, through
-from palpate.control.quintic import pieces, smoothest
-from palpate.control.timing import (
+from palpate.control.plans.plan import joint_move, through
+from palpate.control.plans.quintic import pieces, smoothest
+from palpate.control.plans.timing import (
     DEFAULT_ACCELERATION,
     DEFAULT_VELOCITY,
     PEAK_ACCELERATION,

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from mechanisms import all_kinds_forest, random_state
 
 import palpate as pp
-from palpate.control.plan import Plan, joint_move, rest, through
-from palpate.control.rates import motion_of, rates_of
-from palpate.control.trajectory import Trajectory, TrajectoryError, spline
+from palpate.control.plans.plan import Plan, joint_move, rest, through
+from palpate.control.plans.rates import motion_of, rates_of
+from palpate.control.plans.trajectory import Trajectory, TrajectoryError, spline
 from palpate.scenes.arm import tool_line
 
 DT = 2e-3

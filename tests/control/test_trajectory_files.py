@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import palpate as pp
-from palpate.control import files
-from palpate.control.files import export_csv, export_joint_trajectory, load, save
-from palpate.control.joint_trajectory import Point, write_joint_trajectory, written_whole
-from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.control.plans import files
+from palpate.control.plans.files import export_csv, export_joint_trajectory, load, save
+from palpate.control.plans.joint_trajectory import Point, write_joint_trajectory, written_whole
+from palpate.control.plans.trajectory import Trajectory, TrajectoryError
 
 NAMES = ("shoulder", "elbow")
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from palpate.control.wrenches import wrist_wrenches
+from palpate.control.grasp.wrenches import wrist_wrenches
 
 pytestmark = pytest.mark.nojit
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palpate import jit
-from palpate.control.clearance import clearance as nearest
+from palpate.control.plans.clearance import clearance as nearest
 from palpate.experiments import arm_figures, arm_pull, arm_push, ball_push, report
 from palpate.experiments.simulated import simulated_run
 from palpate.haptics.devices.simulation.scripted import Grasp, Push, Scripted

@@ -9,7 +9,7 @@ import pytest
 import trimesh
 
 import palpate as pp
-from palpate.control.modes import MODES
+from palpate.control.plans.modes import MODES
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.guard import STATES

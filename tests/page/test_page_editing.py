@@ -10,7 +10,7 @@ from browsing import DESKTOP, Open, Tab, Watcher, wait
 
 import palpate as pp
 from palpate import frame
-from palpate.control.modes import EDITED, ENDED, PLANNED, TOUCHED
+from palpate.control.plans.modes import EDITED, ENDED, PLANNED, TOUCHED
 
 pytestmark = pytest.mark.browser
 SCENE = "arm-line"  # that is served

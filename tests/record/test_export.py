@@ -9,7 +9,7 @@ import pyarrow.parquet
 import pytest
 from sample_recordings import HUMANOID, SMALL, frames, hello_of, recording
 
-from palpate.control.cells import FORMULA, cell_text
+from palpate.control.plans.cells import FORMULA, cell_text
 from palpate.frame import COUNTERS
 from palpate.record import RecordError
 from palpate.record.export import columns, export

@@ -5,10 +5,10 @@ import pytest
 
 import palpate as pp
 from palpate import jit
-from palpate.control.clearance import RESTING_M
-from palpate.control.files import load, save
-from palpate.control.modes import MODES, PLANNED
-from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.control.plans.clearance import RESTING_M
+from palpate.control.plans.files import load, save
+from palpate.control.plans.modes import MODES, PLANNED
+from palpate.control.plans.trajectory import Trajectory, TrajectoryError
 from palpate.haptics.devices.simulation.playback import HandRecording, Playback
 from palpate.jit import Struct
 from palpate.runtime.world.edits import STOP_S, stopped

@@ -15,7 +15,7 @@ from waiting import until
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.control.modes import MODES
+from palpate.control.plans.modes import MODES
 from palpate.frame import COUNTERS
 from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.reach import Reach

@@ -7,8 +7,8 @@ from waiting import until
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.control.timing import minimum_jerk_rows
-from palpate.control.trajectory import Trajectory
+from palpate.control.plans.timing import minimum_jerk_rows
+from palpate.control.plans.trajectory import Trajectory
 from palpate.haptics.devices.protocol import FORCE, TORQUE
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.scenes.arm import arm_line

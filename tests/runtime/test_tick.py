@@ -5,7 +5,7 @@ import pytest
 
 import palpate as pp
 from palpate import frame, jit
-from palpate.control.plan import rest
+from palpate.control.plans.plan import rest
 from palpate.haptics.devices.pointer import Pointer
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.arm import arm, arm_at_rest

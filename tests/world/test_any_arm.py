@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from palpate.control.clearance import clearance
+from palpate.control.plans.clearance import clearance
 from palpate.dynamics.facade import forward_kinematics, jacobian
 from palpate.experiments.simulated import simulated_run
 from palpate.haptics.devices.simulation.scripted import Grasp, Scripted

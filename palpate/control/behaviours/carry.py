@@ -1,4 +1,4 @@
-"""Take, carry, put down, hand over, let go: wishes of the grasp, which does it (control/grasp.py), and what comes back.
+"""Take, carry, put down, hand over, let go: wishes of the grasp, which does it (control/grasp/grasp.py).
 
 Both hands are the grasp's while it does anything.  It opens by itself when what it holds is lost, or pulled too hard:
 the guard "lost".

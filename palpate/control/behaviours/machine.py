@@ -22,11 +22,11 @@ from palpate.control.behaviours import BEHAVIOURS
 from palpate.control.behaviours.rows import COLUMNS, PATTERNS, Behaviour, commands_of, table_of
 from palpate.control.behaviours.senses import ARM, HAND, HEAD, LEG, NOWHERE, SHOULDER, TRUNK, notice
 from palpate.control.behaviours.tables import MEMORY, Machine, load
+from palpate.control.felt.oscillator import new_shake
 from palpate.control.gestures.intent import LEFT_ALONE, at_ease, make_intent
 from palpate.control.gestures.part import Gesturing, shared_number
 from palpate.control.limbs import LEFT, LEFT_ARM, LEFT_LEG, NECK, RIGHT, RIGHT_ARM, RIGHT_LEG
 from palpate.control.limbs import TRUNK as TRUNK_LIMB
-from palpate.control.oscillator import new_shake
 from palpate.control.part import ControlPart, Setting, Shown
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader, kernel

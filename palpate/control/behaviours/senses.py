@@ -36,7 +36,7 @@ FALLEN_Z, FALLEN_COS = (
     0.7,
     0.26,
 )  # centre of mass below this part of its height, or the chest 75 degrees off (reference)
-HOLDS, LIFTS, CARRIES, OPENS = 5, 6, 7, 9  # of a grasp's states (control/grasp_tables.py)
+HOLDS, LIFTS, CARRIES, OPENS = 5, 6, 7, 9  # of a grasp's states (control/grasp/grasp_tables.py)
 ZERO = (0.0, 0.0, 0.0)
 
 

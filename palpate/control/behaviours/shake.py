@@ -2,7 +2,7 @@
 
     offer    the palm goes 0.45 m ahead and 1.0 m high along a quintic of 0.92 s, or as long as 0.5 m/s takes
     wait     until the hand is held (> 1 N), at most 10 s
-    shaken   as soft as 30 N/m; an oscillator falls into step with it (control/oscillator.py) and leads
+    shaken   as soft as 30 N/m; an oscillator falls into step with it (control/felt/oscillator.py) and leads
              the target up and down with it, and a force moves the arm's own mass
     end      |f| < 1 N for 0.5 s with the hand at rest, or none at all, or 4 s:  the hand goes home
 
@@ -17,10 +17,10 @@ import math
 
 from palpate.control.behaviours.rows import DONE, LED, SHAKING, Behaviour, Row
 from palpate.control.behaviours.tables import load
+from palpate.control.felt.oscillator import begin_shake, follow_shake, load_shake, yield_to
 from palpate.control.gestures.intent import TO_TARGET
 from palpate.control.gestures.tables import HAND_M_S, length
 from palpate.control.limbs import RIGHT
-from palpate.control.oscillator import begin_shake, follow_shake, load_shake, yield_to
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
 from palpate.jit.routines import routine

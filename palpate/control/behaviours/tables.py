@@ -38,7 +38,7 @@ class Machine(Struct):
     memory: Floats1  # (MEMORY,) zero when it begins
     shake_s: float  # how long a hand shake lasts at most
     follows: float  # 1: an oscillator shakes along, 0: the hand is only soft
-    oscillator: int  # its address (control/oscillator.py)
+    oscillator: int  # its address (control/felt/oscillator.py)
     # what is noticed (senses.py)
     place: Ints1  # (B,) of PLACES
     side_of: Ints1  # (B,) RIGHT, LEFT, -1: neither
@@ -64,7 +64,7 @@ class Machine(Struct):
     said_count: Ints1  # (1,) how many were said
     heard_count: int  # how many of them were heard
     grasp_wish: Floats1  # (1,) what is wanted of the hands, written here
-    grasp_state: Ints1  # (1,) what they do (control/grasp_tables.py), 0: nothing
+    grasp_state: Ints1  # (1,) what they do (control/grasp/grasp_tables.py), 0: nothing
 
 
 load = block_loader((Avatar, False), (Intent, False), (Machine, False), (Gestures, False))

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from palpate.control.quintic import PIECE, smoothest
+from palpate.control.plans.quintic import PIECE, smoothest
 from palpate.model.model import Floats, Floats1, Floats2
 
 # Samples of a piece: while searching, to accept a step, and at the end.  With 100 a peak of acceleration between two

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.clearance import Gaps
-from palpate.control.plan import Plan
+from palpate.control.plans.clearance import Gaps
+from palpate.control.plans.plan import Plan
 from palpate.control.sequences.optimise import Curve, Measured, Motion
 from palpate.control.sequences.performer import Avatar
 from palpate.dynamics.facade import forward_kinematics

@@ -24,10 +24,10 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from palpate.control.plans.timing import minimum_jerk
 from palpate.control.sequences.optimise import Curve, Infeasible, Run, optimise, slowed
 from palpate.control.sequences.performance import Limits, Measuring, Performance, Phase, performed
 from palpate.control.sequences.performer import Avatar
-from palpate.control.timing import minimum_jerk
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.placement import Vector3, vector3
 

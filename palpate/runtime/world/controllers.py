@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from palpate.control.part import ControlPart
-from palpate.control.tasks import Tasks
+from palpate.control.prioritised.tasks import Tasks
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine

@@ -13,13 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
-from palpate.control.clearance import Clearance, clearance
-from palpate.control.guide_tables import Guiding
-from palpate.control.modes import MODES
-from palpate.control.plan import Plan, joined
-from palpate.control.rates import aligned
-from palpate.control.timing import limits, minimum_jerk_rows, minimum_jerk_seconds, ticks_at_least
-from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.control.plans.clearance import Clearance, clearance
+from palpate.control.plans.guide_tables import Guiding
+from palpate.control.plans.modes import MODES
+from palpate.control.plans.plan import Plan, joined
+from palpate.control.plans.rates import aligned
+from palpate.control.plans.timing import limits, minimum_jerk_rows, minimum_jerk_seconds, ticks_at_least
+from palpate.control.plans.trajectory import Trajectory, TrajectoryError
 from palpate.dynamics.facade import difference, integrate
 from palpate.frame import FOLLOW, MODE, PLACE
 from palpate.model.compile import compile
@@ -58,7 +58,7 @@ class Edits:
 
     @property
     def mode(self) -> str:
-        """What a touch does to the plan: "wait", "hold", "resume", "blend" or "teach" (control/modes.py)."""
+        """What a touch does to the plan: "wait", "hold", "resume", "blend" or "teach" (control/plans/modes.py)."""
         return MODES[int(self._guiding().mode)]
 
     @mode.setter

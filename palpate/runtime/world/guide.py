@@ -1,10 +1,10 @@
-"""The guide of planned joints (control/guide.py) as a part of the tick: torques, events, reset, and what frames show.
+"""The guide of planned joints (control/plans/guide.py) as a part of the tick: torques, events, reset, and what frames show.
 
 h Head, o offsets of the frame's fields, m model, w workspace, s TickState: what `state.load` gives
 """
 
-from palpate.control.guide import begin_plan, change_mode, guide, restart_guide
-from palpate.control.guide_tables import load_guide, load_plan
+from palpate.control.plans.guide import begin_plan, change_mode, guide, restart_guide
+from palpate.control.plans.guide_tables import load_guide, load_plan
 from palpate.frame import EVENT_AT, FAULT, FOLLOW, MODE
 from palpate.jit import Block, kernel
 from palpate.jit.routines import routine

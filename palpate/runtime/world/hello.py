@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.control.modes import MODES
+from palpate.control.plans.modes import MODES
 from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.model.model import CHAIN, PRISMATIC

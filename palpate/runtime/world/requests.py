@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.control.files import export_csv, export_joint_trajectory, save
-from palpate.control.trajectory import Trajectory
+from palpate.control.plans.files import export_csv, export_joint_trajectory, save
+from palpate.control.plans.trajectory import Trajectory
 from palpate.dynamics.facade import forward_kinematics
 from palpate.runtime.folders import Folder
 from palpate.runtime.page.results import file_name

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from palpate.control.guide_tables import Guiding
-from palpate.control.modes import MODES
+from palpate.control.plans.guide_tables import Guiding
+from palpate.control.plans.modes import MODES
 from palpate.frame import HAND_WORDS, HANDS, WORLD_FIELDS, Field
 from palpate.haptics.devices.messages import SURFACE_N_M, Messages
 from palpate.haptics.devices.pointer import Pointer

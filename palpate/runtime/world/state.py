@@ -20,7 +20,7 @@ class TickState(Struct):
 
     # addresses of blocks
     world: int  # the World's own
-    guide: int  # what the planned joints follow (control/guide_tables.py), 0: nothing is planned
+    guide: int  # what the planned joints follow (control/plans/guide_tables.py), 0: nothing is planned
     start: int  # the Start, where a reset goes (start.py)
     reach: int  # the routine that a hand's or a device's tick is
     # settings
@@ -28,7 +28,7 @@ class TickState(Struct):
     friction_times: float
     touching: int  # whether a hand or a device touches or holds a body in this tick, and
     push_N: float  # the sum of their forces on bodies
-    edit_mode: int  # of the guide (control/modes.py), for frames, and
+    edit_mode: int  # of the guide (control/plans/modes.py), for frames, and
     edit_stage: int
     # the task (score.py)
     task_body: int  # 0: there is no task

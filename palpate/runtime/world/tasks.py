@@ -1,4 +1,4 @@
-"""Prioritised tasks (control/tasks.py) as a part of the tick: q_d and its velocity for the joints' springs.
+"""Prioritised tasks (control/prioritised/tasks.py) as a part of the tick: q_d and its velocity for the joints' springs.
 
     scene = pp.Scene("reach", "It reaches", world, controllers=(tasks,))
     TaskControl(tasks, every=5)                   in place of `tasks`, to run on a slower divider, or under another name
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palpate.control.task_kernels import put_q, put_v, step_tasks, take_q
-from palpate.control.task_tables import load_tasks
-from palpate.control.tasks import Pose, Posture, Task, Tasks
+from palpate.control.prioritised.task_kernels import put_q, put_v, step_tasks, take_q
+from palpate.control.prioritised.task_tables import load_tasks
+from palpate.control.prioritised.tasks import Pose, Posture, Task, Tasks
 from palpate.frame import EVENT_AT, Field
 from palpate.jit import Block, Struct, block_loader
 from palpate.jit.routines import routine

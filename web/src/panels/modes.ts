@@ -1,4 +1,4 @@
-// What a touch can do to a plan, in one line each (palpate/control/modes.py says it in full).
+// What a touch can do to a plan, in one line each (palpate/control/plans/modes.py says it in full).
 
 export const MODE_LINES: Record<string, string> = {
   wait: "The plan waits while you hold, and goes on when you let go.",

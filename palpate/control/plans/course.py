@@ -16,7 +16,7 @@ g  Guide (guide_tables.py);  m, w  model and workspace;  world axes, (angular, l
 
 import math
 
-from palpate.control.follow import KD, KP
+from palpate.control.plans.follow import KD, KP
 from palpate.conventions import WORLD
 from palpate.dynamics.cholesky import cholesky_solve
 from palpate.dynamics.jacobian import body_frame, point_jacobian, point_motion

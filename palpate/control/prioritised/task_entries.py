@@ -1,7 +1,7 @@
 """Doors from Python to tasks: steps from given coordinates, in simulated time, and what is missing there."""
 
-from palpate.control.task_kernels import put_q, put_rows, step_tasks, take_q
-from palpate.control.task_tables import load_tasks
+from palpate.control.prioritised.task_kernels import put_q, put_rows, step_tasks, take_q
+from palpate.control.prioritised.task_tables import load_tasks
 from palpate.dynamics.coordinates import bad_coordinate
 from palpate.jit import entry
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import math
 
 from palpate.control.avatar import Avatar
-from palpate.control.distribution import SoleForces, distribute, start_if_unknown
-from palpate.control.foot_steering import Legs, steer_leg
-from palpate.control.support import convex_hull, margin, pull_in
+from palpate.control.balance.distribution import SoleForces, distribute, start_if_unknown
+from palpate.control.balance.foot_steering import Legs, steer_leg
+from palpate.control.balance.support import convex_hull, margin, pull_in
 from palpate.control.tree_forces import push_link, tree_motion_forces, tree_torques
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.jit import Struct, Vector, block_loader, kernel, shared

@@ -5,9 +5,9 @@ m, ww, s  model, scratch and state of the World;  a  Avatar;  t  TwoPalms;  g  G
 
 import math
 
-from palpate.control.grasp_tables import APPROACH, load_grasp
+from palpate.control.grasp.grasp_tables import APPROACH, load_grasp
+from palpate.control.grasp.palms import palm_frame, rebase
 from palpate.control.limbs import RIGHT
-from palpate.control.palms import palm_frame, rebase
 from palpate.dynamics.coordinates import difference
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel, shared

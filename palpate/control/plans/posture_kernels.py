@@ -17,8 +17,8 @@ b  Blend;  m  model of the tree (tree.py)
 
 from __future__ import annotations
 
-from palpate.control.course import spin_of
-from palpate.control.task_kernels import put_q, put_v
+from palpate.control.plans.course import spin_of
+from palpate.control.prioritised.task_kernels import put_q, put_v
 from palpate.dynamics.coordinates import bad_coordinate, difference, integrate
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.model.model import FREE, SPHERICAL, Floats1, ModelArrays

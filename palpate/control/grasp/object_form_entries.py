@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.grasp_tables import load_grasp
-from palpate.control.grasping import Grasping
-from palpate.control.object_form import ObjectForm, yield_joints, yield_to
-from palpate.control.palms import place_palms
+from palpate.control.grasp.grasp_tables import load_grasp
+from palpate.control.grasp.grasping import Grasping
+from palpate.control.grasp.object_form import ObjectForm, yield_joints, yield_to
+from palpate.control.grasp.palms import place_palms
 from palpate.jit import Block, block_loader, entry
 from palpate.spatial.vectors import add, part3, put_part, scale
 from palpate.world.state import load as load_world

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from palpate.control.avatar import Avatar
-from palpate.control.object_form import JointForm, ObjectForm
-from palpate.control.palms import TwoPalms
+from palpate.control.grasp.object_form import JointForm, ObjectForm
+from palpate.control.grasp.palms import TwoPalms
 from palpate.dynamics.workspace import Workspace
 from palpate.jit import Struct, Vector, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1

@@ -28,9 +28,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.task_kernels import aim, step_tasks
-from palpate.control.task_tables import load_tasks
-from palpate.control.tasks import Point, Pose, Posture, Tasks
+from palpate.control.prioritised.task_kernels import aim, step_tasks
+from palpate.control.prioritised.task_tables import load_tasks
+from palpate.control.prioritised.tasks import Point, Pose, Posture, Tasks
 from palpate.jit import kernel
 from palpate.model.model import Model
 from palpate.spatial.placement import Vector3

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.lines import Followed, PlanError, PosePath
-from palpate.control.quintic import pieces, smoothest
-from palpate.control.rates import aligned, motion_of
-from palpate.control.timing import (
+from palpate.control.plans.lines import Followed, PlanError, PosePath
+from palpate.control.plans.quintic import pieces, smoothest
+from palpate.control.plans.rates import aligned, motion_of
+from palpate.control.plans.timing import (
     limits,
     minimum_jerk,
     minimum_jerk_rows,

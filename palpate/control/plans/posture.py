@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.posture_kernels import Blend, begin_blend_entry, step_blend_entry
-from palpate.control.tree import tree_of
+from palpate.control.plans.posture_kernels import Blend, begin_blend_entry, step_blend_entry
+from palpate.control.prioritised.tree import tree_of
 from palpate.dynamics.coordinates import FINE
 from palpate.jit import Block
 from palpate.model.model import Floats, Floats1, Model

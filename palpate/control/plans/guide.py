@@ -1,4 +1,4 @@
-"""The torques of planned joints: follow the plan, yield to a hand, and go on as the mode says (control/modes.py).
+"""The torques of planned joints: follow the plan, yield to a hand, and go on as the mode says (control/plans/modes.py).
 
     U = rnea(q, v, a_ref)                                        computed torque; gravity and Coriolis compensated
     planned   a_ref = a_plan + Kp (q_plan - q) + Kd (v_plan - v)              follow.py
@@ -14,14 +14,14 @@ Joints may be of any kind but free: what is missing is compared on the tangent s
 g  Guide (guide_tables.py);  p  Plan;  m, w  model and workspace
 """
 
-from palpate.control.course import course_acceleration, set_course, tool_state
-from palpate.control.follow import KD, KP, next_gain, reference_acceleration
-from palpate.control.guide_tables import (
+from palpate.control.plans.course import course_acceleration, set_course, tool_state
+from palpate.control.plans.follow import KD, KP, next_gain, reference_acceleration
+from palpate.control.plans.guide_tables import (
     load_guide,
     load_plan,
 )  # fmt: skip
-from palpate.control.modes import BLEND, EDITED, ENDED, HOLD, PLANNED, RESUME, TEACH, TOUCHED, WAIT
-from palpate.control.tangent import compare, go_on, put_offset, show_joints
+from palpate.control.plans.modes import BLEND, EDITED, ENDED, HOLD, PLANNED, RESUME, TEACH, TOUCHED, WAIT
+from palpate.control.plans.tangent import compare, go_on, put_offset, show_joints
 from palpate.conventions import WORLD
 from palpate.dynamics.inertia import apply_wrenches
 from palpate.dynamics.rnea import motion_forces, project_forces

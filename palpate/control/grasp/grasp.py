@@ -19,7 +19,7 @@ The hands' speed, force, and the growth of force are limited throughout: a perso
 m, ww, s  model, scratch and state of the World;  a  Avatar;  w, t  palms.py;  o, j  object_form.py;  g  Grasp
 """
 
-from palpate.control.grasp_forces import (
+from palpate.control.grasp.grasp_forces import (
     PRESS_S,
     answer_slip,
     feed_forward,
@@ -30,7 +30,7 @@ from palpate.control.grasp_forces import (
     note_taken,
     tell_balance,
 )
-from palpate.control.grasp_tables import (
+from palpate.control.grasp.grasp_tables import (
     APPROACH,
     ASKED,
     CARRY,
@@ -56,7 +56,7 @@ from palpate.control.grasp_tables import (
     WITHDRAW,
     load_grasp,
 )  # fmt: skip
-from palpate.control.grasp_ways import (
+from palpate.control.grasp.grasp_ways import (
     AWAY,
     BEHIND,
     BESIDE,
@@ -73,9 +73,9 @@ from palpate.control.grasp_ways import (
     smooth_step,
     start_at_palms,
 )
+from palpate.control.grasp.object_form import begin_form, lead_palms, yield_joints, yield_to
+from palpate.control.grasp.palms import hold_arms, place_palms, reach_palms
 from palpate.control.limbs import LEFT, RIGHT
-from palpate.control.object_form import begin_form, lead_palms, yield_joints, yield_to
-from palpate.control.palms import hold_arms, place_palms, reach_palms
 from palpate.dynamics.coordinates import integrate
 from palpate.jit import kernel, shared
 from palpate.jit.routines import routine

@@ -20,8 +20,8 @@ m, w  the tree's model and its own workspace: q_d is not where the World is
 
 import math
 
-from palpate.control.priorities import solve_levels
-from palpate.control.task_tables import CENTER, GAZE, POSE, load_tasks
+from palpate.control.prioritised.priorities import solve_levels
+from palpate.control.prioritised.task_tables import CENTER, GAZE, POSE, load_tasks
 from palpate.conventions import WORLD
 from palpate.dynamics.coordinates import difference, finite, finite_rows, integrate
 from palpate.dynamics.jacobian import body_frame

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from palpate.control.modes import MODES
-from palpate.control.plan import Plan
+from palpate.control.plans.modes import MODES
+from palpate.control.plans.plan import Plan
 from palpate.dynamics.facade import forward_kinematics, mass_matrix
 from palpate.dynamics.workspace import Workspace
 from palpate.jit import Block, Struct, Vector, block_loader
@@ -104,7 +104,7 @@ load_plan = block_loader((Plan, False), (Goal, False))
 class Editing:
     """How a plan answers to a hand.
 
-    mode      "wait", "hold", "resume", "blend" or "teach" (control/modes.py)
+    mode      "wait", "hold", "resume", "blend" or "teach" (control/plans/modes.py)
     joints    names of the joints that the plan's columns are; None: the model's first
     tool      body that is led to the goal (resume), and whose reaching the wall ends a motion (hold)
     wall      a point of the wall and its normal, towards the arm; None: there is none

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from palpate.control.avatar import Actor
-from palpate.control.balance import SOLE_CORNERS, STATES, Balance, reset_balance, tick_balance
-from palpate.control.distribution import sole_forces
-from palpate.control.foot_steering import Legs, legs_of
+from palpate.control.balance.balance import SOLE_CORNERS, STATES, Balance, reset_balance, tick_balance
+from palpate.control.balance.distribution import sole_forces
+from palpate.control.balance.foot_steering import Legs, legs_of
+from palpate.control.balance.stepping import Steps, reset_steps, tick_steps
 from palpate.control.limbs import GRIP, LEFT_ARM, LEFT_LEG, LIMBS, NECK, RIGHT_ARM, RIGHT_LEG, TRUNK
 from palpate.control.part import ControlPart, Setting, Shown
-from palpate.control.stepping import Steps, reset_steps, tick_steps
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import Field
 from palpate.jit import Block

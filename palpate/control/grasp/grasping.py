@@ -1,15 +1,15 @@
-"""Grasping: the hands of an avatar, and one object that they may take (control/grasp.py)."""
+"""Grasping: the hands of an avatar, and one object that they may take (control/grasp/grasp.py)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from palpate.control.avatar import Actor
-from palpate.control.grasp import forget_grasp, grasp
-from palpate.control.grasp_forces import MOST_N
-from palpate.control.grasp_tables import FREE, LIFTED, OBJECT_FORM, REASONS, STATES, Grasp
-from palpate.control.object_form import joint_form, object_form
-from palpate.control.palms import two_palms
+from palpate.control.grasp.grasp import forget_grasp, grasp
+from palpate.control.grasp.grasp_forces import MOST_N
+from palpate.control.grasp.grasp_tables import FREE, LIFTED, OBJECT_FORM, REASONS, STATES, Grasp
+from palpate.control.grasp.object_form import joint_form, object_form
+from palpate.control.grasp.palms import two_palms
 from palpate.control.part import ControlPart, Setting, Shown
 from palpate.dynamics.workspace import workspace
 from palpate.frame import Field

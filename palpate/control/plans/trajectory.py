@@ -17,11 +17,11 @@ from math import comb, factorial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.clearance import clearance
-from palpate.control.plan import Plan
-from palpate.control.quintic import pieces
-from palpate.control.rates import aligned, motion_of, rates_of
-from palpate.control.timing import ticks_of
+from palpate.control.plans.clearance import clearance
+from palpate.control.plans.plan import Plan
+from palpate.control.plans.quintic import pieces
+from palpate.control.plans.rates import aligned, motion_of, rates_of
+from palpate.control.plans.timing import ticks_of
 from palpate.model.model import Floats, Floats1, Floats2, Model
 from palpate.world.world import World
 

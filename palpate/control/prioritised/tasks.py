@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.control.priorities import SINGULAR_SPEED
-from palpate.control.task_entries import look_at_tasks_entry, step_tasks_entry
-from palpate.control.task_tables import CENTER, GAZE, POSE, POSTURE, TaskTable
-from palpate.control.tree import tree_of
+from palpate.control.prioritised.priorities import SINGULAR_SPEED
+from palpate.control.prioritised.task_entries import look_at_tasks_entry, step_tasks_entry
+from palpate.control.prioritised.task_tables import CENTER, GAZE, POSE, POSTURE, TaskTable
+from palpate.control.prioritised.tree import tree_of
 from palpate.dynamics.coordinates import FINE
 from palpate.dynamics.facade import center_of_mass, forward_kinematics
 from palpate.dynamics.workspace import workspace

@@ -4,7 +4,7 @@ a_ref = g^2 a_plan + g^2 Kp (q_plan - q) + g Kd (g v_plan - v)       damping rat
 tau   = rnea(q, v, a_ref) - (1 - g) D v                              gravity and Coriolis always compensated
 """
 
-from palpate.control.tangent import compare
+from palpate.control.plans.tangent import compare
 from palpate.jit import kernel
 
 KP, KD = 400.0, 40.0  # [1/s^2, 1/s]: 20 rad/s, critically damped (reference 2.4)

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from palpate.control.cells import write_row
-from palpate.control.joint_trajectory import Point, write_joint_trajectory
-from palpate.control.trajectory import Trajectory, TrajectoryError
+from palpate.control.plans.cells import write_row
+from palpate.control.plans.joint_trajectory import Point, write_joint_trajectory
+from palpate.control.plans.trajectory import Trajectory, TrajectoryError
 from palpate.model.model import Model
 from palpate.whole_files import WriteError, written_whole
 

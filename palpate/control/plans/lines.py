@@ -25,8 +25,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from palpate.control.rates import aligned
-from palpate.control.timing import minimum_jerk
+from palpate.control.plans.rates import aligned
+from palpate.control.plans.timing import minimum_jerk
 from palpate.dynamics.facade import InverseKinematics, inverse_kinematics
 from palpate.model.model import Floats, Floats1, Floats2, Model
 from palpate.spatial.placement import Rotation, Transform

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 from palpate.control.avatar import Avatar
-from palpate.control.balance import Balance, sole_middle
-from palpate.control.support import convex_hull, margin
+from palpate.control.balance.balance import Balance, sole_middle
+from palpate.control.balance.support import convex_hull, margin
 from palpate.jit import Struct, Vector, block_loader, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2

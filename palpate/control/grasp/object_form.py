@@ -20,8 +20,8 @@ import math
 
 import numpy as np
 
-from palpate.control.palms import TwoPalms, palm_frame
-from palpate.control.wrenches import split
+from palpate.control.grasp.palms import TwoPalms, palm_frame
+from palpate.control.grasp.wrenches import split
 from palpate.dynamics.coordinates import integrate
 from palpate.jit import Struct, Vector, kernel
 from palpate.model.model import Floats1

@@ -1,0 +1,1 @@
+"""Tasks in order of priority, at velocity level (pp.Tasks)."""
