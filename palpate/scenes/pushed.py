@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from math import radians
-
 from palpate.control.avatar import Actor
 from palpate.control.balance.balancing import Balancing, Stepping
-from palpate.dynamics.facade import forward_kinematics
 from palpate.model.library import hrp2, human
 from palpate.scenes.looks import floor
 from palpate.scenes.scene import Scene
-from palpate.spatial.placement import Rotation
+from palpate.scenes.standing import DAMPING, STIFFNESS, into_posture
 from palpate.world.world import World
-
-STIFFNESS, DAMPING = 2000.0, 60.0  # at rest, and while balance is off [N m/rad, N m s/rad]
-READY_DEG = {"hip": -12.0, "knee": 24.0, "ankle": -12.0}  # straight knees are a singular leg
-
-
-def bend_knees(world: World, prefix: str = "") -> None:
-    """The human of a world as one who is ready: knees bent, soles where they were."""
-    model = world.model
-    foot = model.body(prefix + "foot_r")
-    before = forward_kinematics(model, world.q)[foot][2, 3]
-    for side in "rl":
-        for joint, degrees in READY_DEG.items():
-            where = model.q_index[f"{prefix}{joint}_{side}"]
-            turned = Rotation.about((0, 1, 0), radians(degrees)).wxyz
-            world.q[where] = radians(degrees) if joint == "knee" else turned
-    root = model.q_index[prefix + "root"]
-    world.q[root.start + 2] -= forward_kinematics(model, world.q)[foot][2, 3] - before
 
 
 def standing_world(
@@ -40,7 +20,7 @@ def standing_world(
     body = hrp2(sole=sole) if kind == "hrp2" else human(height=height, mass=mass, sole=sole)
     world = World([body, floor()], dt=1.0 / rate_hz)
     if kind == "human":
-        bend_knees(world)
+        into_posture(world, kind)
     world.hold(STIFFNESS, DAMPING)
     return world
 

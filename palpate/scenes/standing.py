@@ -24,3 +24,15 @@ def human_standing(
     world = World([human(height=height, mass=mass, sole=sole), floor()], dt=1.0 / rate_hz, full=full)
     world.hold(STIFFNESS, DAMPING)
     return Scene("human", "a person, standing", world)
+
+
+def into_posture(world: World, kind: str, prefix: str = "") -> None:
+    """Knees bent; HRP-2's grippers shut, else their tips would be the first to touch."""
+    model = world.model
+    posture = "half_sitting" if kind == "hrp2" else "ready"
+    for joint, value in model.description.postures[posture].items():
+        if joint.startswith(prefix) and (prefix or "/" not in joint):
+            world.q[model.q_index[joint]] = value
+    if kind == "hrp2":
+        for joint in ("RHAND_JOINT0", "LHAND_JOINT0"):
+            world.q[model.q_index[prefix + joint]] = 0.0

@@ -16,7 +16,7 @@ from palpate.model.shapes import Material, Shape
 from palpate.scenes.blocks import BOX_KG, BOX_SIZE_M, FRICTION_BOX_TABLE, TABLE_SIZE_M, TABLE_TOP_M
 from palpate.scenes.looks import DARK_WOOD, WOOD, colour, floor, surface
 from palpate.scenes.scene import Scene
-from palpate.scenes.standing import DAMPING, STIFFNESS
+from palpate.scenes.standing import DAMPING, STIFFNESS, into_posture
 from palpate.spatial.placement import IDENTITY, Rotation, Transform, Vector3
 from palpate.world.world import World
 
@@ -63,18 +63,6 @@ def table_world(
     into_posture(world, kind)
     world.hold(STIFFNESS, DAMPING)
     return world
-
-
-def into_posture(world: World, kind: str, prefix: str = "") -> None:
-    """Knees bent; HRP-2's grippers shut, else their tips would be the first to touch."""
-    model = world.model
-    posture = "half_sitting" if kind == "hrp2" else "ready"
-    for joint, value in model.description.postures[posture].items():
-        if joint.startswith(prefix) and (prefix or "/" not in joint):
-            world.q[model.q_index[joint]] = value
-    if kind == "hrp2":
-        for joint in ("RHAND_JOINT0", "LHAND_JOINT0"):
-            world.q[model.q_index[prefix + joint]] = 0.0
 
 
 def taking(world: World, *, wish: int = HELD, balanced: bool = False, **how: object) -> tuple[Actor, Grasping]:

@@ -13,8 +13,9 @@ from palpate.frame import PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.runtime.world.simulation import running
 from palpate.scenes.looks import floor
-from palpate.scenes.pushed import bend_knees, push_me, push_me_human
+from palpate.scenes.pushed import push_me, push_me_human
 from palpate.scenes.scene import Scene
+from palpate.scenes.standing import into_posture
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 BLUNT = DeviceSpec("test", force_limit_N=3000.0, force_rise_N_s=1e9)  # a force is there at once
@@ -52,7 +53,7 @@ def test_a_hand_pushes_an_avatar_to_its_step_and_it_stands_again(scene, chest):
 
 def test_two_avatars_balance_each_for_itself():
     world = pp.World([pp.models.hrp2(), pp.models.human(at=(1.5, 0.4, 0.0)), floor()])
-    bend_knees(world)
+    into_posture(world, "human")
     world.hold(2000.0, 60.0)
     actors = [Actor(world, limbs=HRP2), Actor(world, limbs=HUMAN, number=1)]
     for actor in actors:

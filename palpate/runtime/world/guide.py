@@ -1,4 +1,4 @@
-"""The guide of planned joints (control/plans/guide.py) as a part of the tick: torques, events, reset, and what frames show.
+"""The guide of planned joints (control/plans/guide.py) as a part of the tick: torques, events, reset, what frames show.
 
 h Head, o offsets of the frame's fields, m model, w workspace, s TickState: what `state.load` gives
 """
