@@ -25,10 +25,10 @@ CORNERS, SOLES = 16, 8
 
 def avatar_fields(prefix: str = "avatar_") -> tuple[Field, ...]:
     """As the parts of an avatar will have them."""
-    whole = ("polygon_corners", "balance_state", "pattern", "pattern_body", "behaviour", "steps")
+    whole = ("support_count", "balance_state", "pattern", "pattern_body", "behaviour", "steps")
     shapes: dict[str, tuple[int, ...]] = {
-        "com": (3,), "capture_point": (3,), "margin": (), "polygon": (CORNERS, 2),
-        "sole_corner": (SOLES, 3), "sole_force": (SOLES, 3), "cop": (2,), "pattern_sureness": (),
+        "com": (3,), "capture_point": (3,), "capture_margin_m": (), "support_polygon": (CORNERS, 2),
+        "sole_points": (SOLES, 3), "sole_forces": (SOLES, 3), "cop": (2,), "pattern_sureness": (),
         "behaviour_time_s": (), "palm_load": (2,), "grasp_squeeze_N": (), "led_force": (3,),
     }  # fmt: skip
     own = [Field(f"{prefix}{name}", "i", (), "told") for name in whole]
@@ -134,10 +134,10 @@ def standing(at: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
     polygon[:4] = [(x + 0.14, y + 0.17), (x - 0.10, y + 0.17), (x - 0.10, y - 0.17), (x + 0.14, y - 0.17)]
     forces = [(0.0, 0.0, 40.0 + 500.0 * (a - x + 0.1)) for a, _, _ in soles]
     return {
-        "com": (x + 0.02, y, 0.75), "capture_point": (x + 0.05, y + 0.01, 0.0), "margin": 0.09,
-        "polygon": polygon, "polygon_corners": 4, "sole_corner": soles, "sole_force": forces,
+        "com": (x + 0.02, y, 0.75), "capture_point": (x + 0.05, y + 0.01, 0.0), "capture_margin_m": 0.09,
+        "support_polygon": polygon, "support_count": 4, "sole_points": soles, "sole_forces": forces,
         "cop": (x + 0.03, y), "balance_state": 1, "pattern": 1, "pattern_sureness": 0.87, "pattern_body": 3,
-        "behaviour": 2, "behaviour_time_s": 3.2, "palm_load": (22.0, 18.0), "grasp_squeeze_N": 20.0, 
+        "behaviour": 2, "behaviour_time_s": 3.2, "palm_load": (22.0, 18.0), "grasp_squeeze_N": 20.0,
         "led_force": (0.0, 12.0, 0.0),
         "steps": 2, "stiffness": 300.0, "damping": 40.0, "balance": 1.0,
     }  # fmt: skip

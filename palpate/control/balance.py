@@ -38,8 +38,8 @@ LOADING_S = 0.005  # time constant with which that is noticed
 LOW, LEANING = 0.7, math.cos(math.radians(75.0))  # fallen: centre of mass below this part of its height, trunk leans
 LIMP = (15.0, 3.0)  # springs and dampers of the fallen [N m/rad, N m s/rad]: it falls like a body
 # what it is doing
+OFF, STANDING, STEPPING, FALLEN = range(4)
 STATES = ("off", "standing", "stepping", "fallen")
-OFF, STANDING, STEPPING, FALLEN = range(len(STATES))
 
 
 class Balance(Struct):

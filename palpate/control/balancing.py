@@ -11,6 +11,8 @@ smaller `exceed`; those of stepping were searched for at 1.15, 1.3 and 1.5 J_b i
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from palpate.control.avatar import Actor
@@ -38,11 +40,11 @@ BALANCE_SHOWN = (
     Field("balance_state", "i", (), "0 off, 1 standing, 2 stepping, 3 fallen"),
     Field("cop", "f", (3,), "centre of pressure that balance asks for, world [m]"),
     Field("wanted", "f", (3,), "where the capture point shall be, world [m]"),
-    Field("margin", "f", (), "of the capture point in the support polygon, negative outside [m]"),
-    Field("polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first polygon_corners of them"),
-    Field("polygon_corners", "i", (), "of the support polygon"),
-    Field("sole_force", "f", (8, 3), "that balance asks of the corners of the soles, world [N]"),
-    Field("sole_corner", "f", (8, 3), "where, world [m]"),
+    Field("capture_margin_m", "f", (), "of the capture point in the support polygon, negative outside [m]"),
+    Field("support_polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first support_count"),
+    Field("support_count", "i", (), "of the support polygon"),
+    Field("sole_forces", "f", (8, 3), "that balance asks of the corners of the soles, world [N]"),
+    Field("sole_points", "f", (8, 3), "where, world [m]"),
 )
 
 
@@ -76,21 +78,19 @@ class Balancing:
         self.block = Block(a, b, self.forces, self.legs)
         self.part = ControlPart(
             "balance", tick_balance, self.block, reset=reset_balance, world=a.world, shows=self._shown(),
-            settings=self._settings(),
-            hello=lambda: {"avatars": [{"prefix": actor.field_prefix, "balance_states": list(STATES)}]},
+            settings=self._settings(), hello=self.hello,
         )  # fmt: skip
 
     def _shown(self) -> tuple[Shown, ...]:
-        b, f, show = self.balance, self.forces, self.actor.shown
-        named = {"balance_state": (b, "state"), "cop": (b, "cop"), "wanted": (b, "wanted"), "margin": (b, "margin"),
-                 "polygon": (b, "polygon"), "polygon_corners": (b, "corners"), "sole_force": (f, "force"),
-                 "sole_corner": (f, "corner")}  # fmt: skip
-        shown = []
-        for field in BALANCE_SHOWN:
-            struct, name = named[field.name]
-            (each,) = show(struct, (field,))
-            shown.append(each._replace(name=name))
-        return tuple(shown)
+        within = {"balance_state": "state", "capture_margin_m": "margin", "support_polygon": "polygon",
+                  "support_count": "corners", "sole_forces": "force", "sole_points": "corner"}  # fmt: skip
+        of_balance, of_forces = BALANCE_SHOWN[:-2], BALANCE_SHOWN[-2:]
+        show = self.actor.shown
+        return (*show(self.balance, of_balance, **within), *show(self.forces, of_forces, **within))
+
+    def hello(self) -> dict[str, Any]:
+        """What a page says of it."""
+        return {"avatars": [{"prefix": self.actor.field_prefix, "balance_states": list(STATES)}]}
 
     def _settings(self) -> tuple[Setting, ...]:
         b, p = self.balance, self.actor.field_prefix
@@ -129,18 +129,21 @@ class Stepping:
         leg = leg_length(model, balancing.legs)
         apart = rest_width(actor)
         self.steps = t = Steps(
-            on=1.0, swing_s=0.14, height_m=0.05, reach_m=0.726 * leg, wide_m=apart + 0.674 * leg,
+            on=1.0, swing_s=0.14, slow_s=0.20, height_m=0.05, reach_m=0.726 * leg, wide_m=apart + 0.674 * leg,
             near_m=max(APART_M, float(size[1]) + 0.01), ahead_s=0.12, push_lasts_s=0.055, fade_s=0.01, slack_m=0.029,
             lower_m=0.034, overshoot=0.29,
             most=float(most), try_point=np.zeros((16, 2)), try_hull=np.zeros((16, 2)), half=size[:2] / 2 - 0.005,
         )  # fmt: skip
         self.block = Block(a, b, t)
-        named = {"steps": "count", "step_phase": "phase", "step_target": "target"}
-        shows = [actor.shown(t, (f,))[0]._replace(name=named[f.name]) for f in STEPS_SHOWN]
         p = actor.field_prefix
+        shows = actor.shown(t, STEPS_SHOWN, steps="count", step_phase="phase", step_target="target")
+        settings = (
+            Setting(p + "stepping", 0.0, 1.0, t, "on", True, "Steps", "", 1.0, "may it step when pushed"),
+            Setting(p + "swing_time", 0.12, 0.4, t, "swing_s", False, "Step time", "s", 0.02, "of a sideways step"),
+        )
         self.part = ControlPart(
-            "stepping", tick_steps, self.block, reset=reset_steps, world=a.world, shows=tuple(shows),
-            settings=(Setting(p + "stepping", 0.0, 1.0, t, "on", True, "Steps", "", 1.0, "may it step when pushed"),),
+            "stepping", tick_steps, self.block, reset=reset_steps, world=a.world, shows=shows,
+            settings=settings,
         )  # fmt: skip
 
 

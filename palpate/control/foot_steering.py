@@ -21,11 +21,13 @@ from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.jit import Struct, kernel
 from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model
 from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_exp, quaternion_log, quaternion_product
-from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, scale, sub, transpose
+from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, sub, transpose
 
 DAMPING = 0.02  # l [m]: of the inverse where the leg is nearly straight
 FAR_M = 0.10  # a foot is called no farther than this at once
 FARTHEST_RAD = 0.4  # nor a joint
+REST, PLACE, SPEED, ACCELERATION = range(4)  # what the inverse is asked for, one after the other
+WAYS = 4
 KP, KV = 1000.0, 60.0  # of a steered leg [N m/rad, N m s/rad]: softer it lags, stiffer the landing is a blow
 
 
@@ -143,61 +145,69 @@ def put_targets(m, s, b, legs, side, part, kp, kv):
 
 
 @kernel
+def asked_twist(m, w, s, a, b, legs, side, way, n, R, point, velocity, spin):
+    """e of the foot: REST what the posture would move it by, PLACE, SPEED and ACCELERATION as they are planned."""
+    e = legs.e
+    for r in range(6):
+        e[r] = 0.0
+    if way == REST:
+        for r in range(6):
+            for k in range(n):
+                e[r] += legs.J[r, k] * legs.rest[k]
+    elif way == PLACE:
+        turned = quaternion_log(matrix_quaternion(compose(get9(b.turn, side), transpose(R))))
+        away = sub(get3(b.place, side), point)
+        far = math.sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2])
+        part = min(1.0, FAR_M / far) if far > 0.0 else 0.0
+        for r in range(3):
+            e[r], e[3 + r] = turned[r], part * away[r]
+    elif way == SPEED:  # the leg's own: what is asked, less what the waist alone does
+        for r in range(3):
+            e[r], e[3 + r] = -spin[r], b.place_velocity[side, r] - velocity[r]
+        first, j = side * (legs.link.shape[0] // 2), 0
+        for row in range(legs.count[side]):
+            i = legs.link[first + row]
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                for r in range(6):
+                    e[r] += legs.J[r, j] * s.v[m.axis_v[k]]
+                j += 1
+    else:
+        for r in range(3):
+            e[3 + r] = b.place_acceleration[side, r]
+
+
+@kernel
+def put_acceleration(m, b, legs, side, part):
+    """a_ref of the leg's axes."""
+    first, j = side * (legs.link.shape[0] // 2), 0
+    for row in range(legs.count[side]):
+        i = legs.link[first + row]
+        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+            b.a_ref[m.axis_v[k]] = part * legs.x[j]
+            j += 1
+
+
+@kernel
 def steer_leg(m, w, s, a, b, legs, side):
     """Targets of a leg: at rest, or of a foot that is brought to its place."""
-    part = b.steered[side]
+    part, n = b.steered[side], legs.rest.shape[0]
     to_rest(m, s, b, legs, side)
-    n = legs.rest.shape[0]
-    if part == 0.0:
-        for k in range(n):
-            legs.dq[k], legs.vq[k] = legs.rest[k], 0.0
-        put_targets(m, s, b, legs, side, 0.0, legs.kp, legs.kv)
-        return
-    body = a.foot[side]
-    _, p, point, velocity, spin = point_motion(m, w, body, get3(legs.middle, side))
-    R, _ = body_frame(m, w, body)
-    n = leg_jacobian(m, w, legs, side, p)
-    # what rest asks, less what would move the foot
-    for r in range(6):
-        legs.e[r] = 0.0
-        for k in range(n):
-            legs.e[r] += legs.J[r, k] * legs.rest[k]
-    damped_inverse(legs, n)
     for k in range(n):
-        legs.dq[k] = part * (legs.rest[k] - legs.x[k]) + (1.0 - part) * legs.rest[k]
-    # where the foot shall be
-    turned = quaternion_log(matrix_quaternion(compose(get9(b.turn, side), transpose(R))))
-    away = sub(get3(b.place, side), point)
-    far = math.sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2])
-    away = scale(min(1.0, FAR_M / far) if far > 0.0 else 0.0, away)
-    for r in range(3):
-        legs.e[r], legs.e[3 + r] = turned[r], away[r]
-    damped_inverse(legs, n)
-    for k in range(n):
-        legs.dq[k] = min(max(legs.dq[k] + part * legs.x[k], -FARTHEST_RAD), FARTHEST_RAD)
-    # how fast: the foot's own motion is what the waist's leaves
-    at = get3(b.place_velocity, side)
-    for r in range(3):
-        legs.e[r], legs.e[3 + r] = -spin[r], at[r] - velocity[r]
-    first = side * (legs.link.shape[0] // 2)
-    k_leg = 0
-    for row in range(legs.count[side]):
-        i = legs.link[first + row]
-        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-            for r in range(6):
-                legs.e[r] += legs.J[r, k_leg] * s.v[m.axis_v[k]]
-            k_leg += 1
-    damped_inverse(legs, n)
-    for k in range(n):
-        legs.vq[k] = legs.x[k]
-    acceleration = get3(b.place_acceleration, side)
-    for r in range(3):
-        legs.e[r], legs.e[3 + r] = 0.0, acceleration[r]
-    damped_inverse(legs, n)
-    k_leg = 0
-    for row in range(legs.count[side]):
-        i = legs.link[first + row]
-        for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-            b.a_ref[m.axis_v[k]] = part * legs.x[k_leg]
-            k_leg += 1
+        legs.dq[k], legs.vq[k] = legs.rest[k], 0.0
+    if part > 0.0:
+        body = a.foot[side]
+        _, p, point, velocity, spin = point_motion(m, w, body, get3(legs.middle, side))
+        R, _ = body_frame(m, w, body)
+        n = leg_jacobian(m, w, legs, side, p)
+        for way in range(WAYS):  # one loop, so that the inverse is compiled once
+            asked_twist(m, w, s, a, b, legs, side, way, n, R, point, velocity, spin)
+            damped_inverse(legs, n)
+            for k in range(n):
+                if way == REST:
+                    legs.dq[k] -= part * legs.x[k]
+                elif way == PLACE:
+                    legs.dq[k] = min(max(legs.dq[k] + part * legs.x[k], -FARTHEST_RAD), FARTHEST_RAD)
+                elif way == SPEED:
+                    legs.vq[k] = legs.x[k]
+        put_acceleration(m, b, legs, side, part)  # of the last way
     put_targets(m, s, b, legs, side, part, legs.kp, legs.kv)

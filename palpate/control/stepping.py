@@ -2,7 +2,7 @@
 
     xi(T) = p + (xi - p) e^(w T) + f (e^(w T) - 1)/(m w^2)       p  point of the other sole nearest to xi
 
-when   xi, foreseen is outside the support polygon by more than `slack` and goes farther out
+when   xi, foreseen, is outside the support polygon by more than `slack` and goes farther out
 which  the foot after whose step xi(T) lies deepest in the polygon of both soles: each is tried
 where  xi(T), within reach of the other foot and never across it; planned anew in every tick until LAST_S before the end
 how    the sole bears less and less over `fade`; then least jerk to the target, height h (64 u^3 (1 - u)^3), sole level
@@ -32,12 +32,14 @@ SINK_M_S = 0.3  # a foot that is late goes down with this
 RISE_S = 0.02  # in which a landed foot takes weight
 OUTWARD_M = 0.005
 AWAY_M, BRACE_N = 0.02, 100.0  # it braces itself when its capture point is so far off, or pushed so hard
+STRAIGHT = 0.3  # sideways against forward: less is straight
 STAND, FADE, SWING, LAND = range(4)
 
 
 class Steps(Struct):
     on: float
-    swing_s: float
+    swing_s: float  # shortest time of a swing, and
+    slow_s: float  # that of a step straight forward or back, where there is more time
     height_m: float  # of the swing
     reach_m: float  # forward and back, from the other foot
     wide_m: float  # sideways, of the middles of the soles
@@ -53,6 +55,7 @@ class Steps(Struct):
     phase: int
     side: int  # that steps
     since_s: float  # the phase began
+    time_s: float  # of this swing
     count: int  # of steps since the start, and
     in_row: int  # since it last stood still
     still_s: float
@@ -126,12 +129,11 @@ def landing(a, b, t, side, seconds):
 @kernel
 def choose(a, b, t):
     """The foot whose step leaves xi deepest inside; with little difference the one that bears less."""
-    T = t.fade_s + t.swing_s
+    T = t.fade_s + t.time_s
     _, _, right = landing(a, b, t, 0, T)
     _, _, left = landing(a, b, t, 1, T)
-    lighter = 0 if a.foot_load[0] <= a.foot_load[1] else 1
     if abs(right - left) < 0.02:
-        return lighter
+        return 0 if a.foot_load[0] <= a.foot_load[1] else 1
     return 0 if right < left else 1
 
 
@@ -145,6 +147,11 @@ def must_step(a, b, t):
 
 @kernel
 def begin_step(a, b, t):
+    """With the foot that serves best."""
+    hx, hy = heading(b)
+    dx, dy = a.capture[0] - b.wanted[0], a.capture[1] - b.wanted[1]
+    straight = abs(hx * dy - hy * dx) < STRAIGHT * abs(hx * dx + hy * dy)
+    t.time_s = t.slow_s if straight else t.swing_s
     t.side = choose(a, b, t)
     t.phase, t.since_s = FADE, 0.0
     at = sole_middle(a, t.side)
@@ -163,7 +170,7 @@ def least_jerk(x, v, a, target, T, dt):
 def lift(t, u):
     """Height, its rate and its acceleration at u = 0 .. 1 of the swing."""
     r = u * (1.0 - u)
-    h, T = 64.0 * t.height_m, t.swing_s
+    h, T = 64.0 * t.height_m, t.time_s
     slope = 1.0 - 2.0 * u
     return h * r * r * r, h * 3.0 * r * r * slope / T, h * (6.0 * r * slope * slope - 6.0 * r * r) / (T * T)
 
@@ -171,7 +178,7 @@ def lift(t, u):
 @kernel
 def swing(a, b, t, dt):
     """A tick on the way."""
-    left_s = t.swing_s - t.since_s
+    left_s = t.time_s - t.since_s
     if left_s > LAST_S:
         x, y, t.error = landing(a, b, t, t.side, left_s)
         t.target = (x, y, a.floor_m)
@@ -181,7 +188,7 @@ def swing(a, b, t, dt):
     else:
         x, y, u, v, ax, ay = t.target[0], t.target[1], 0.0, 0.0, 0.0, 0.0
     t.position, t.velocity, t.acceleration = (x, y, a.floor_m), (u, v, 0.0), (ax, ay, 0.0)
-    z, w, az = lift(t, min(t.since_s / t.swing_s, 1.0))
+    z, w, az = lift(t, min(t.since_s / t.time_s, 1.0))
     if left_s < 0.0:  # not there yet: on, gently, until it bears
         z, w = SINK_M_S * left_s, -SINK_M_S
     put3(b.place, t.side, (x, y, a.floor_m + z))
@@ -191,8 +198,8 @@ def swing(a, b, t, dt):
 
 @kernel
 def landed(a, t):
-    late = t.since_s > 1.5 * t.swing_s  # there is no floor, or it is lower: stand all the same
-    return late or (t.since_s > 0.6 * t.swing_s and a.foot_load[t.side] > LAND_N)
+    late = t.since_s > 1.5 * t.time_s  # there is no floor, or it is lower: stand all the same
+    return late or (t.since_s > 0.6 * t.time_s and a.foot_load[t.side] > LAND_N)
 
 
 @kernel
@@ -225,7 +232,7 @@ def tick_steps(address):
         if t.since_s >= t.fade_s:
             t.phase, t.since_s = SWING, 0.0
             b.swings[t.side], b.bears[t.side] = 1.0, 0.0
-            _, _, t.error = landing(a, b, t, t.side, t.swing_s)
+            _, _, t.error = landing(a, b, t, t.side, t.time_s)
     if t.phase == SWING:
         swing(a, b, t, dt)
         if landed(a, t):

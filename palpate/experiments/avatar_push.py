@@ -25,7 +25,7 @@ AVATARS = {"hrp2": "HRP-2", "human": "a person"}
 WITHOUT_GOAL, WITH_GOAL = 0.9, 1.5  # shares of J_b at the chest
 FED_N = {"hrp2": (90.0, 105.0, 75.0), "human": (105.0, 90.0, 60.0)}  # item 10: forward, left, back
 MOST = 4.0  # J_b, tried
-STEPS = {"hrp2": 5, "human": 2}  # at 1.5 J_b; the goal is 2: HRP-2's hips spread by 35 degrees only
+STEPS = {"hrp2": 6, "human": 3}  # at 1.5 J_b; the goal is 2: HRP-2's hips spread by 35 degrees only
 COLOURS = {"springs": "#d9534f", "balance": "#1f5fa8", "balance, not told": "#7d5ba6", "steps": "#2a8a4a"}
 
 

@@ -161,7 +161,7 @@ def test_a_command_reaches_the_avatar_that_it_was_given_to():
     frame = session.frame()
     assert (frame["avatar_behaviour"], frame["avatar2_behaviour"]) == (2, COMMANDS.index("release"))
     assert (frame["avatar_stiffness"], frame["avatar2_stiffness"]) == (700.0, 300.0)
-    assert np.array_equal(frame["avatar_polygon"], standing()["polygon"])
+    assert np.array_equal(frame["avatar_support_polygon"], standing()["support_polygon"])
     session.stop()
 
 
@@ -196,7 +196,7 @@ def test_a_recording_of_an_avatar_is_drawn_as_it_was(tmp_path):
         frames = [recording.layout.unpack(words) for words in recording]
         told = shown_hello(recording)
     assert frames[-1]["avatar_behaviour"] == 2
-    assert np.array_equal(frames[-1]["avatar_sole_corner"], standing()["sole_corner"])
+    assert np.array_equal(frames[-1]["avatar_sole_points"], standing()["sole_points"])
     assert told["drawings"] == live["drawings"]
     assert told["plots"] == live["plots"]
     assert told["actors"] == [live["actors"][0] | {"event": "", "commands": [], "settings": []}]

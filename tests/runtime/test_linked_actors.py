@@ -53,7 +53,7 @@ def is_of_one_tick(link: SimulatedLink) -> np.ndarray:
     """The ticks whose states the hand's end showed: every field of an avatar is that of the tick that it tells of."""
     known = {tick: k for k, tick in enumerate(link.history("tick").tolist())}
     begin = int(
-        np.argmax(link.history("avatar_polygon_corners", hand=True) > 0)
+        np.argmax(link.history("avatar_support_count", hand=True) > 0)
     )  # before the first state nothing is known
     assert begin < 20
     ticks = link.history("tick", hand=True)[begin:]
@@ -172,8 +172,8 @@ def server():
 
 def test_over_sockets_it_crosses_too_and_is_told(server):
     with RemoteSession(Remote(HERE, server.port), crowd(), fifo=False) as session:
-        until(lambda: session.frame()["avatar2_polygon_corners"] == 4)
-        assert np.array_equal(session.frame()["avatar_polygon"], standing()["polygon"])
+        until(lambda: session.frame()["avatar2_support_count"] == 4)
+        assert np.array_equal(session.frame()["avatar_support_polygon"], standing()["support_polygon"])
         session.send("behave", COMMANDS.index("take"))
         until(lambda: server.frame()["avatar_behaviour"] == 1)
         until(lambda: session.frame()["avatar_behaviour"] == 1)

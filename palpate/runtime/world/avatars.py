@@ -73,11 +73,11 @@ def _drawings(avatar: dict[str, Any]) -> list[dict[str, Any]]:
     over = {"body": avatar["head"], "above": OVER_HEAD_M} if "head" in avatar else {
         "at": f"{at}com", "above": OVER_MIDDLE_M}  # fmt: skip
     drawings: list[dict[str, Any]] = [
-        {"name": "support", "kind": "polygon", "color": SUPPORT, "corners": f"{at}polygon",
-         "count": f"{at}polygon_corners", "height": f"{at}capture_point"},
+        {"name": "support", "kind": "polygon", "color": SUPPORT, "corners": f"{at}support_polygon",
+         "count": f"{at}support_count", "height": f"{at}capture_point"},
         {"name": "capture point", "kind": "point", "color": CAPTURE, "at": f"{at}capture_point",
-         "value": f"{at}margin", "unit": "m"},
-        {"name": "soles", "kind": "columns", "color": SOLES, "at": f"{at}sole_corner", "values": f"{at}sole_force",
+         "value": f"{at}capture_margin_m", "unit": "m"},
+        {"name": "soles", "kind": "columns", "color": SOLES, "at": f"{at}sole_points", "values": f"{at}sole_forces",
          "full": FULL_SOLE_N, "unit": "N"},
         {"name": "state", "kind": "label", "shown": True, "lines": [_state(avatar), _pattern(avatar)]} | over,
     ]  # fmt: skip
@@ -92,7 +92,7 @@ def _drawings(avatar: dict[str, Any]) -> list[dict[str, Any]]:
 
 # name, title, unit, least, whether zero is in it, and its lines: field, index, label
 PLOTS: list[tuple[str, str, str, float, bool, list[tuple[str, int, str]]]] = [
-    ("margin", "Capture margin", "m", 0.05, True, [("margin", 0, "margin")]),
+    ("margin", "Capture margin", "m", 0.05, True, [("capture_margin_m", 0, "margin")]),
     ("balance", "Balance", "m", 0.02, False,
      [(field, i, f"{words} {axis}") for i, axis in enumerate("xy")
       for field, words in (("com", "centre of mass"), ("capture_point", "capture point"), ("cop", "pressure"))]),
@@ -125,7 +125,7 @@ def _actor(avatar: dict[str, Any], event: str, fields: Collection[str], takes: S
     if "balance_states" in avatar:
         says.append({"label": "balance", "field": f"{at}balance_state", "names": list(avatar["balance_states"])})
     says += [
-        {"label": "margin", "field": f"{at}margin", "unit": "m"},
+        {"label": "margin", "field": f"{at}capture_margin_m", "unit": "m"},
         {"label": "steps", "field": f"{at}steps"},
     ]
     heard = any(take.name == event and not take.inside for take in takes)
