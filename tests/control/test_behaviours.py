@@ -11,14 +11,19 @@ from own_behaviour import broken, wave
 from waiting import until
 
 import palpate as pp
+from palpate import jit
+from palpate.control.avatar import Actor
 from palpate.control.behaviours.carry import GIVE_S
-from palpate.control.behaviours.machine import all_behaviours
+from palpate.control.behaviours.machine import all_behaviours, behave
 from palpate.control.behaviours.rows import PATTERNS
 from palpate.control.gestures.tables import HAND_M_S, HAND_N
 from palpate.frame import COUNTERS, PULL
 from palpate.haptics.spring import spring_fields
+from palpate.runtime.world.simulation import running
 from palpate.scenes.acting import answering, hand_over, hand_shake, tap
 from palpate.scenes.scene import Scene
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
 
 SOON_S = 0.1  # avatars.md 10.33: states within this
 PALM = {"hrp2": "RARM_JOINT6", "human": "hand_r"}
@@ -311,7 +316,7 @@ def test_pushed_over_it_braces_falls_like_a_body_is_safe_and_can_be_reset(scenes
         avatar.tell("offer hand")
         avatar.wait(0.5)
         x, y = direction
-        avatar.push(CHEST[kind], (300.0 * x, 300.0 * y, 0.0), 0.4, (0.0, 0.0, 0.15))
+        avatar.push(CHEST[kind], (700.0 * x, 700.0 * y, 0.0), 0.5, (0.0, 0.0, 0.15))
         avatar.wait(4.0)
         states = avatar.states()
         assert states[-1] == "safe"
@@ -477,3 +482,23 @@ def test_a_session_is_told_by_an_event_and_its_frames_say_what_it_does(shaken):
 def test_a_word_that_no_behaviour_knows_is_refused_with_those_there_are(scenes):
     with Acted(scenes["hrp2"]) as avatar, pytest.raises(ValueError, match="offer hand"):
         avatar.acting.command("dance")
+
+
+def test_two_avatars_in_one_world_are_told_each_by_itself():
+    hrp2 = pp.models.hrp2
+    turned = pp.Rotation.about((0, 0, 1), math.pi)
+    world = pp.World([hrp2(), hrp2(at=(1.5, 0.0, 0.0), R=turned), pp.models.plane()])
+    world.hold(2000.0, 60.0)
+    pair = [behave(Actor(world, prefix, number=k)) for k, prefix in enumerate(("", "hrp2.2/"))]
+    parts = tuple(part for acting in pair for part in acting.actor.parts)
+    with running(Scene("pair", "Two", world, controllers=parts)) as run:
+        simulation = run.simulation
+        kind = simulation.kind_of("behave2")
+        simulation.events.write(simulation.event_layout.pack(kind=kind, value=pair[1].command("offer hand")))
+        run.seconds(3.0)
+        states = [acting.names[run.now[f"{acting.actor.field_prefix}behaviour"]] for acting in pair]
+        assert states == ["stand", "shake"]
+        palm = pair[1].actor.avatar.palm[0]
+        assert palm[0] == pytest.approx(1.5 - 0.45, abs=0.03)  # ahead of where it looks: towards the other
+        assert palm[1] > 0.1  # its right is at +y
+        assert {actor["event"] for actor in simulation.hello()["actors"]} == {"behave", "behave2"}

@@ -153,6 +153,7 @@ def test_a_state_lasts_its_least_time_unless_something_higher_or_urgent_comes(se
     assert early > 0
 
 
+@pytest.mark.nojit
 def test_what_comes_within_the_least_time_is_answered_after_it():
     b = machine()
     block = Block(b)
@@ -169,6 +170,7 @@ def test_what_comes_within_the_least_time_is_answered_after_it():
     assert names[b.behaviour] == "look"
 
 
+@pytest.mark.nojit
 def test_no_pattern_of_touch_interrupts_what_ranks_higher():
     """avatars.md 8: safe > brace > carry family > shake > follow > look, acknowledge, soften."""
     rank = {b.name: b.rank for b in ALL}
