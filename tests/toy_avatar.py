@@ -29,7 +29,7 @@ def avatar_fields(prefix: str = "avatar_") -> tuple[Field, ...]:
     shapes: dict[str, tuple[int, ...]] = {
         "com": (3,), "capture_point": (3,), "capture_margin_m": (), "support_polygon": (CORNERS, 2),
         "sole_points": (SOLES, 3), "sole_forces": (SOLES, 3), "cop": (2,), "pattern_sureness": (),
-        "behaviour_time_s": (), "grasp_force": (2,), "squeeze_N": (), "hand_wrench_N": (),
+        "behaviour_time_s": (), "palm_load": (2,), "grasp_squeeze_N": (), "led_force": (3,),
     }  # fmt: skip
     own = [Field(f"{prefix}{name}", "i", (), "told") for name in whole]
     own += [Field(f"{prefix}{name}", "f", shape, "told") for name, shape in shapes.items()]
@@ -137,6 +137,7 @@ def standing(at: tuple[float, float] = (0.0, 0.0)) -> dict[str, Any]:
         "com": (x + 0.02, y, 0.75), "capture_point": (x + 0.05, y + 0.01, 0.0), "capture_margin_m": 0.09,
         "support_polygon": polygon, "support_count": 4, "sole_points": soles, "sole_forces": forces,
         "cop": (x + 0.03, y), "balance_state": 1, "pattern": 1, "pattern_sureness": 0.87, "pattern_body": 3,
-        "behaviour": 2, "behaviour_time_s": 3.2, "grasp_force": (22.0, 18.0), "squeeze_N": 20.0, "hand_wrench_N": 12.0,
+        "behaviour": 2, "behaviour_time_s": 3.2, "palm_load": (22.0, 18.0), "grasp_squeeze_N": 20.0,
+        "led_force": (0.0, 12.0, 0.0),
         "steps": 2, "stiffness": 300.0, "damping": 40.0, "balance": 1.0,
     }  # fmt: skip

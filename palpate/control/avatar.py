@@ -12,6 +12,7 @@ xi      = c + c'/w on the floor: the capture point (Pratt 2006), where a step wo
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -266,15 +267,9 @@ class Actor:
         self.block = Block(a)
         self._measure(world)
         self.parts: list[ControlPart] = [
-            ControlPart(
-                "sense",
-                sense,
-                self.block,
-                reset=forget,
-                world=a.world,
-                shows=self.shown(a, SENSED, capture_point="capture"),
-            )
-        ]
+            ControlPart("sense", sense, self.block, reset=forget, world=a.world, hello=self.hello,
+                        shows=self.shown(a, SENSED, capture_point="capture"))
+        ]  # fmt: skip
 
     def _measure(self, world: World) -> None:
         """Where the floor is, and how high the centre of mass above it."""
@@ -288,6 +283,19 @@ class Actor:
         com = sum(m.mass[i] * (L @ np.append(m.com[i], 1.0))[:3] for i, L in zip(links, place, strict=True)) / a.mass
         a.height_m = float(com[2]) - a.floor_m
         a.w = math.sqrt(float(np.linalg.norm(m.gravity)) / a.height_m)
+
+    @property
+    def name(self) -> str:
+        return self.prefix.rstrip("/") or self.world.model.name.split("+")[0]
+
+    def hello(self) -> dict[str, Any]:
+        """What a page knows of it, whatever controls it (runtime/world/avatars.py)."""
+        settings = [setting.event for part in self.parts for setting in part.settings if setting.label]
+        return {"avatars": [{
+            "name": self.name, "prefix": self.field_prefix, "head": self.prefix + self.limbs.head,
+            "palms": [self.prefix + hand for hand in self.limbs.hands],
+            "palm_axes": self.avatar.palm_normal.tolist(), "settings": settings,
+        }]}  # fmt: skip
 
     def add(self, part: ControlPart) -> None:
         self.parts.append(part)
@@ -312,7 +320,7 @@ SENSED = (
     Field("com", "f", (3,), "centre of mass of the avatar, world [m]"),
     Field("capture_point", "f", (3,), "its capture point on the floor, world [m]"),
     Field("touched", "i", (), "body of the avatar that hands push most, 0: none"),
-    Field("foot_load", "f", (2,), "that the right and the left foot bear [N]", unit="N"),
-    Field("palm_load", "f", (2,), "against the right and the left palm [N]", unit="N"),
+    Field("foot_load", "f", (2,), "that the right and the left foot bear [N]"),
+    Field("palm_load", "f", (2,), "against the right and the left palm [N]"),
     Field("push", "f", (3,), "known force of hands on the avatar [N]"),
 )

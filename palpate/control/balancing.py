@@ -40,7 +40,7 @@ BALANCE_SHOWN = (
     Field("balance_state", "i", (), "0 off, 1 standing, 2 stepping, 3 fallen"),
     Field("cop", "f", (3,), "centre of pressure that balance asks for, world [m]"),
     Field("wanted", "f", (3,), "where the capture point shall be, world [m]"),
-    Field("capture_margin_m", "f", (), "of the capture point in the support polygon, negative outside [m]", unit="m"),
+    Field("capture_margin_m", "f", (), "of the capture point in the support polygon, negative outside [m]"),
     Field("support_polygon", "f", (16, 2), "corners of the support polygon, world [m]; the first support_count"),
     Field("support_count", "i", (), "of the support polygon"),
     Field("sole_forces", "f", (8, 3), "that balance asks of the corners of the soles, world [N]"),
@@ -90,7 +90,7 @@ class Balancing:
 
     def hello(self) -> dict[str, Any]:
         """What a page says of it."""
-        return told_of(self.actor, self._settings(), balance_states=list(STATES))
+        return {"avatars": [{"prefix": self.actor.field_prefix, "balance_states": list(STATES)}]}
 
     def _settings(self) -> tuple[Setting, ...]:
         b, p = self.balance, self.actor.field_prefix
@@ -143,15 +143,8 @@ class Stepping:
         )
         self.part = ControlPart(
             "stepping", tick_steps, self.block, reset=reset_steps, world=a.world, shows=shows,
-            settings=settings, hello=lambda: told_of(actor, settings),
+            settings=settings,
         )  # fmt: skip
-
-
-def told_of(actor: Actor, settings: tuple[Setting, ...], **more: Any) -> dict[str, Any]:
-    """What a page is told of an avatar by one of its controllers."""
-    name = actor.prefix.rstrip("/") or actor.world.model.name.split("+")[0]
-    told = {"name": name, "prefix": actor.field_prefix, "settings": [setting.event for setting in settings]}
-    return {"avatars": [told | more]}
 
 
 def leg_length(m: ModelArrays, legs: Legs) -> float:

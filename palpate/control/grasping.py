@@ -122,13 +122,13 @@ SHOWN = {
     "why": Field("grasp_why", "i", (), "why they let go last: " + ", ".join(f"{k} {x}" for k, x in enumerate(REASONS))),
     "wish": Field("grasp_wish", "f", (), "what is wanted of them: 0 free, 1 hold, 2 lift"),
     "squeeze_N": Field("grasp_squeeze_N", "f", (), "wanted of each palm [N]"),
-    "squeeze_now_N": Field("grasp_now_N", "f", (), "fed forward to each palm [N]", unit="N", group="grasp"),
+    "squeeze_now_N": Field("grasp_now_N", "f", (), "fed forward to each palm [N]"),
     "go_m": Field("lead_m", "f", (), "where it leads what it carries, along y [m]"),
     "felt": Field("grasp_felt", "f", (3,), "of what is held on the palms, beyond its weight [N]"),
-    "slip_m": Field("grasp_slip_m", "f", (), "of the palms against what they hold, since they took it", unit="m"),
+    "slip_m": Field("grasp_slip_m", "f", (), "of the palms against what they hold, since they took it [m]"),
 }
 FELT = {
-    "force": Field("led_force", "f", (3,), "of hands on what is held [N]", unit="N"),
+    "force": Field("led_force", "f", (3,), "of hands on what is held [N]"),
     "damping_Ns_m": Field("led_damping_Ns_m", "f", (), "of what is held"),
     "stiffness_N_m": Field("led_stiffness_N_m", "f", (), "of what is held"),
 }

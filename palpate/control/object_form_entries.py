@@ -49,7 +49,7 @@ def yielding(form: ObjectForm, wrenches: ArrayLike) -> np.ndarray:
 
 
 def joints_yielding(grasping: Grasping, force: ArrayLike, at: ArrayLike, ticks: int) -> np.ndarray:
-    """(n,) rates of q_d of the arms after so many ticks of (22) under a constant force (3,) at a point."""
+    """(n,) rates of q_d of the arms after so many ticks of (22) under a constant force at a point."""
     grasping.arrays.p = tuple(np.asarray(at, dtype=float).tolist())
     joint_form_entry(grasping.block.address, np.asarray(force, dtype=float).copy(), ticks)
     return grasping.joints.rate.copy()

@@ -32,6 +32,10 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.arm_teach:run",
         "I-GMS: a hand leads the tool around the obstacle, and the arm does it again",
     ),
+    "avatar-hand-shake": (
+        "palpate.experiments.avatar_hand_shake:run",
+        "a person shakes an avatar's hand at 1 to 3 Hz: how soon it is in step, and what it saves the person",
+    ),
     "avatar-patterns": (
         "palpate.experiments.avatar_patterns:run",
         "AMELIF: push, pull, tap, double tap, shake, hold and stroke told apart by force alone",

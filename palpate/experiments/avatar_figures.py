@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,7 @@ from palpate.model.shapes import Shape
 
 ORANGE = "#e8811a"
 PLAIN = (0.7, 0.72, 0.75, 1.0)
+CELL_M, LYING_M = 0.03, 0.03  # size of a cell; faces that lie are drawn as if so much farther: things stand on them
 LIGHT = np.array([0.35, -0.45, 0.82])
 
 
@@ -40,12 +42,14 @@ def faces(shape: Shape) -> Iterator[tuple[np.ndarray, np.ndarray | None]]:
             for sign in (-1.0, 1.0):
                 normal = np.zeros(3)
                 normal[axis] = sign
-                others = [k for k in range(3) if k != axis]
-                corners = np.zeros((4, 3))
-                corners[:, axis] = sign * half[axis]
-                corners[:, others[0]] = half[others[0]] * np.array([-1, 1, 1, -1])
-                corners[:, others[1]] = half[others[1]] * np.array([-1, -1, 1, 1])
-                yield corners, normal
+                u, v = (k for k in range(3) if k != axis)
+                # in cells, so that of a large face only what is behind is hidden
+                edges = [np.linspace(-half[k], half[k], 1 + int(np.ceil(2.0 * half[k] / CELL_M))) for k in (u, v)]
+                for u0, u1 in itertools.pairwise(edges[0]):
+                    for v0, v1 in itertools.pairwise(edges[1]):
+                        corners = np.full((4, 3), sign * half[axis])
+                        corners[:, u], corners[:, v] = (u0, u1, u1, u0), (v0, v0, v1, v1)
+                        yield corners, normal
     elif shape.kind == "sphere":
         yield ball(shape.size[0]), None
     elif shape.kind == "capsule":
@@ -79,18 +83,18 @@ def draw_world(axes: Axes, model: Model, pose: np.ndarray, view: np.ndarray | No
             S, p = np.asarray(shape.placement.R.matrix()), np.array(shape.placement.p)
             for points, normal in faces(shape):
                 world = (points @ S.T + p) @ R.T + at[:3]
-                shade = 0.85
+                shade, lying = 0.85, 0.0
                 if normal is not None:
                     n = R @ S @ normal
                     if n @ view[2] <= 0.0:
                         continue
+                    lying = LYING_M if n[2] > 0.9 else 0.0
                     shade = 0.62 + 0.38 * max(float(n @ LIGHT), 0.0)
                 seen = world @ view.T
-                pieces.append((seen[:, 2].mean(), convex_hull(seen[:, :2]), shade, shape.color or PLAIN))
+                pieces.append((seen[:, 2].mean() - lying, convex_hull(seen[:, :2]), shade, shape.color or PLAIN))
     for depth, outline, shade, colour in sorted(pieces, key=lambda piece: piece[0]):
-        axes.add_patch(
-            Polygon(outline, facecolor=shade * np.array(colour[:3]), edgecolor="#333333", lw=0.3, zorder=depth)
-        )
+        fill = shade * np.array(colour[:3])
+        axes.add_patch(Polygon(outline, facecolor=fill, edgecolor=0.97 * fill, lw=0.3, zorder=depth))
     axes.set(aspect="equal")
     axes.autoscale_view()
     axes.set_axis_off()

@@ -57,7 +57,7 @@ def table_world(
     top = TOP_M[kind]
     avatar = hrp2(at=(NEARER_M, 0, 0), sole=sole) if kind == "hrp2" else human(at=(NEARER_M, 0, 0), sole=sole)
     carton = Material("carton", friction=friction)
-    thing = box(BOX_SIZE_M, mass=box_kg, at=(BOX_X_M, 0.0, top + 0.5 * BOX_SIZE_M[2]), material=carton, color=colour(1))
+    thing = box(BOX_SIZE_M, mass=box_kg, at=(BOX_X_M, 0.0, top + 0.5 * BOX_SIZE_M[2]), material=carton, color=colour(2))
     ground = floor(surface(FRICTION_FOOT_FLOOR, name="floor"))
     world = World([avatar, ground, table_of(top), thing], dt=1.0 / rate_hz, pairs=pairs_of(friction))
     into_posture(world, kind)

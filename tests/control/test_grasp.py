@@ -11,7 +11,7 @@ from palpate.control.grasp_forces import MOST_N
 from palpate.control.grasp_tables import APPROACH, CARRY, CLOSE, HOLD, IDLE, JOINT_FORM, OPEN, PRESS, RIGID
 from palpate.control.grasping import Grasping
 from palpate.experiments.avatar_stories import Story, story, there_and_back
-from palpate.frame import PULL
+from palpate.frame import PULL, PUSH
 from palpate.scenes.tables import TOP_M, table_hrp2, table_human, table_world, taking
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -192,8 +192,7 @@ def test_the_avatar_moves_the_box_together_with_the_hand_that_leads_it(kind, lif
 
 @pytest.mark.parametrize("kind", AVATARS)
 def test_the_same_on_a_balanced_body(kind):
-    """avatars.md 4.4, joined: slip and feet as with stiff legs.  The margin of 10.24 is 0.08 m: HRP-2 keeps it, the
-    human keeps it on the table and has 0.076 m when lifted, since it leans back against the weight."""
+    """avatars.md 4.4, joined, and 10.24; the margin of the lifting human is the next test's."""
     with story(kind, squeeze_N=LIFTED_N[kind], balanced=True) as s:
         s.take()
         low = s.box[2]
@@ -201,17 +200,28 @@ def test_the_same_on_a_balanced_body(kind):
         s.lift()
         assert s.box[2] - low >= 0.047
         lifted = s.lead(there_and_back(WAY_M[kind]))
-        for led, slip_m, margin_m in zip((table, lifted), SLIP_M[kind], (MARGIN_M, 0.075), strict=True):
+        for led, slip_m in zip((table, lifted), SLIP_M[kind], strict=True):
             assert led.slip_m.max() < slip_m
             assert led.least_N.min() >= 15.0
-            assert led.margin_m >= margin_m
             assert led.feet_m < FEET_M
+            if led is table or kind == "hrp2":
+                assert led.margin_m >= MARGIN_M
         s.wish(1)
         s.until(HOLD)
         s.release()
         s.until(IDLE)
         assert stands(s)
         assert hand_speeds(s).max() < HAND_M_S
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="0.076 m: it leans back against the weight, and its heels are 0.083 m away")
+def test_a_balanced_human_keeps_its_margin_while_it_lifts():
+    """avatars.md 10.24: >= 0.08 m, with balance, lifted; with stiff legs it has 0.090 m."""
+    with story("human", balanced=True) as s:
+        s.take()
+        s.lift()
+        assert s.lead(there_and_back(0.15)).margin_m >= MARGIN_M
 
 
 @pytest.mark.slow
@@ -345,6 +355,28 @@ def test_nothing_springs_back_when_the_hand_lets_go(kind):
         assert s.grasping.arrays.state == CARRY
         y = s.run.history("q")[-300:, s.box_q][:, 1]
         assert np.ptp(y) < 2e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", AVATARS)
+def test_pushed_over_it_lets_go_falls_like_a_body_and_can_be_reset(kind):
+    with story(kind, balanced=True) as s:
+        s.take()
+        s.lift()
+        chest = s.actor.avatar.chest
+        message = s.pack(body=chest, hold=PUSH, force=(-250.0, 60.0, 0.0))
+        s.run.ticks(500, np.tile(message, (500, 1)))
+        s.leave(2500)
+        assert not stands(s)
+        assert s.grasping.why in ("fallen", "lost", "pulled")
+        assert s.grasping.arrays.squeeze_now_N == 0.0
+        assert np.isfinite(s.now("q")).all()
+        assert np.abs(s.now("v")).max() < 20.0
+        s.run.simulation.restart()
+        s.run.ticks(500)
+        assert stands(s)
+        s.take()
+        assert s.now("avatar_palm_load") == pytest.approx([20.0, 20.0], rel=0.1)
 
 
 def test_a_force_that_is_no_number_leads_nothing():

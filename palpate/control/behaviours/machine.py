@@ -27,7 +27,7 @@ from palpate.control.gestures.part import Gesturing, shared_number
 from palpate.control.limbs import LEFT, LEFT_ARM, LEFT_LEG, NECK, RIGHT, RIGHT_ARM, RIGHT_LEG
 from palpate.control.limbs import TRUNK as TRUNK_LIMB
 from palpate.control.oscillator import new_shake
-from palpate.control.part import ControlPart, Setting
+from palpate.control.part import ControlPart, Setting, Shown
 from palpate.frame import Field
 from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.routines import call_routine, routine
@@ -38,7 +38,7 @@ from palpate.world.state import load as load_world
 
 LEAST_S = 0.2  # that a state lasts (reference 8)
 SHAKE_S = 4.0  # that a hand shake lasts at most (reference 6), and
-SHAKE_GAINS = (8.0, 12.5)  # of its oscillator in contact
+SHAKE_GAINS = (12.0, 28.0)  # of its oscillator in contact
 NO_COMMAND = -1.0
 STATE, EVENT, GUARDED, NEXT, URGENT = range(COLUMNS)
 DONE_BIT, FAILED_BIT = 1 << len(PATTERNS), 2 << len(PATTERNS)  # as table_of orders events
@@ -138,9 +138,15 @@ FIELDS = (
     Field("behaviour", "i", (), "state of the avatar's behaviours, as the hello names them"),
     Field("behaviour_time_s", "f", (), "since it began [s]"),
     Field("stage", "i", (), "of a behaviour that has several"),
-    Field("hand_N", "f", (2,), "force of persons on the right and the left hand [N]", unit="N", group="hands held"),
+    Field("hand_N", "f", (2,), "force of persons on the right and the left hand [N]"),
     Field("margin_m", "f", (), "of the capture point within the soles, as behaviours see it [m]"),
     Field("limits", "i", (), "ticks in which a limit was passed"),
+)
+
+
+SHAKEN = (
+    (Field("shake_phase", "f", (), "of the oscillator that shakes along [rad]"), "phase"),
+    (Field("shake_rad_s", "f", (), "its frequency [rad/s]"), "w"),
 )
 
 
@@ -191,7 +197,11 @@ class Acting:
         self.event = f"behave{number}"
         self.part = ControlPart(
             f"behaviours{number}", run, Block(a, self.intent, self.machine, self.gesturing.gestures), reset=restart,
-            world=a.world, shows=actor.shown(self.machine, FIELDS), hello=self.hello,
+            world=a.world, hello=self.hello,
+            shows=(
+                *actor.shown(self.machine, FIELDS),
+                *(Shown(f._replace(name=actor.field_prefix + f.name), self.oscillator, of) for f, of in SHAKEN),
+            ),
             settings=(
                 Setting(self.event, 0.0, len(self.commands) - 1.0, self.machine, "told", whole=True),
                 Setting(f"shake_s{number}", 0.5, 60.0, self.machine, "shake_s"),
@@ -220,11 +230,9 @@ class Acting:
         return self.names.index(name)
 
     def hello(self) -> dict[str, Any]:
-        actor = self.actor
         return {"avatars": [{
-            "name": actor.prefix.rstrip("/") or actor.world.model.name.split("+")[0], "prefix": actor.field_prefix,
-            "states": list(self.names), "patterns": ["none", *PATTERNS], "commands": list(self.commands),
-            "event": self.event, "head": actor.prefix + actor.limbs.head,
+            "prefix": self.actor.field_prefix, "states": list(self.names), "patterns": ["none", *PATTERNS],
+            "commands": list(self.commands), "event": self.event,
         }]}  # fmt: skip
 
 

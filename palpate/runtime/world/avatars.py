@@ -7,7 +7,7 @@
               commands   names by the value of its event: `behave`, of the second `behave2`, or the one it gives as
                          "event"; without such an event there are no buttons
               head       body that the label is over; without it, over the centre of mass
-              palms      bodies of `grasp_force`, right and left, and "palm_axes", the way each presses, body axes
+              palms      bodies of `palm_load`, right and left, and "palm_axes", the way each presses, body axes
               settings   events of those settings that belong to it, "balance_states" names of `balance_state`
               Of one avatar several controllers may tell, each its part: what has the same prefix is one
 """
@@ -84,7 +84,7 @@ def _drawings(avatar: dict[str, Any]) -> list[dict[str, Any]]:
     if "palms" in avatar:
         drawings.append(
             {"name": "grasp", "kind": "arrows", "color": GRASP, "bodies": list(avatar["palms"]),
-             "axes": [list(axis) for axis in avatar["palm_axes"]], "values": f"{at}grasp_force", "full": FULL_GRASP_N,
+             "axes": [list(axis) for axis in avatar["palm_axes"]], "values": f"{at}palm_load", "full": FULL_GRASP_N,
              "unit": "N"}
         )  # fmt: skip
     return drawings
@@ -98,8 +98,9 @@ PLOTS: list[tuple[str, str, str, float, bool, list[tuple[str, int, str]]]] = [
       for field, words in (("com", "centre of mass"), ("capture_point", "capture point"), ("cop", "pressure"))]),
     ("pattern", "Sureness of the pattern", "", 1.0, True, [("pattern_sureness", 0, "pattern")]),
     ("grasp", "Grasp", "N", 10.0, True,
-     [("grasp_force", 0, "right palm"), ("grasp_force", 1, "left palm"), ("squeeze_N", 0, "wanted")]),
-    ("load", "Force at the hands", "N", 10.0, True, [("hand_wrench_N", 0, "hands")]),
+     [("palm_load", 0, "right palm"), ("palm_load", 1, "left palm"), ("grasp_squeeze_N", 0, "wanted")]),
+    ("led", "Force on what is held", "N", 10.0, True,
+     [("led_force", 0, "x"), ("led_force", 1, "y"), ("led_force", 2, "z")]),
 ]  # fmt: skip
 
 

@@ -150,10 +150,10 @@ class BesideTick:
 def controllers_of(scene: Scene) -> list[Controller]:
     """Of a scene; what is a function of the World makes some for the bodies that it has now."""
     made = (ControlPart, Tasks, Controller, PythonController)
-    given = [
-        each(scene.world) if callable(each) and not isinstance(each, made) else [each] for each in scene.controllers
-    ]
-    return [as_controller(each) for several in given for each in several]
+    found: list[Any] = []
+    for each in scene.controllers:
+        found += each(scene.world) if callable(each) and not isinstance(each, made) else [each]
+    return [as_controller(each) for each in found]
 
 
 def as_controller(given: Any) -> Controller:

@@ -114,7 +114,7 @@ class InTick:
     def __init__(self, control: ControlPart) -> None:
         self.control = control
         # what is set by a slider is also shown
-        self.shows = (*control.shows, *(Shown(Field(s.event, "f", (), s.about or s.label, s.unit), s.struct, s.name)
+        self.shows = (*control.shows, *(Shown(Field(s.event, "f", (), s.about or s.label), s.struct, s.name)
                                         for s in control.settings if s.label and not s.field))  # fmt: skip
         self.fields: tuple[Field, ...] = tuple(shown.field for shown in self.shows)
         self.takes = tuple(Event(s.event, s.low, s.high, whole=s.whole) for s in control.settings)
