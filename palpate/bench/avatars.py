@@ -45,6 +45,7 @@ class Story(NamedTuple):
 LIFT = ((5.0, "avatar_grasp", 2.0),)  # taken by itself, then lifted
 STORIES = (
     Story("push-me"), Story("push-me-human"), Story("table-hrp2", LIFT), Story("table-human", LIFT), Story("carry-two"),
+    Story("hand-shake"), Story("tap"), Story("hand-over"),
 )  # fmt: skip
 
 
