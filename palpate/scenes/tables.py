@@ -1,4 +1,4 @@
-"""An avatar, a table and a box (reference: articulated-haptics.md 6.6 with the geometry of avatars.md 4.1): it takes
+"""An avatar, a table and a box (reference 6.6, with the geometry of the avatars' reference 4.1): it takes
 the box by its sides, and whoever drags the box moves it together with the avatar."""
 
 from __future__ import annotations

@@ -427,6 +427,20 @@ def test_it_takes_a_box_hands_it_over_to_who_pulls_and_lets_go():
         assert avatar.palm_speed().max() < HAND_M_S
 
 
+def test_a_device_that_fails_in_the_middle_of_a_carry_leaves_the_box_in_its_hands():
+    with Acted(hand_over("human")) as avatar:
+        avatar.wait(6.0)
+        box = avatar.model.body("box")
+        place, spring = avatar.run.now["pose"][box, :3].copy(), spring_fields(500.0, 63.0)
+        avatar.hands(1.0, lambda t: {"body": box, "hold": PULL, "target": place + [0.0, 0.06 * t, 0.0], **spring})
+        avatar.run.seconds(1.5)  # no message any more
+        assert avatar["counters"][-1, COUNTERS.index("hand_stale")] == 1
+        assert avatar.states()[-1] == "carry"
+        assert avatar["pose"][-1, box, 2] > place[2] - 0.01
+        assert avatar["pose"][-1, box, 1] > place[1] + 0.03  # where it was led
+        assert avatar.palm_speed().max() < HAND_M_S
+
+
 def test_who_falls_silent_while_leading_is_no_longer_followed(scenes):
     """A device that fails in the middle: its last message grows old, and it is let go of."""
     with Acted(scenes["hrp2"]) as avatar:

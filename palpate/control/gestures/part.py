@@ -90,6 +90,9 @@ def shared_number(struct: Any, name: str) -> Any:
     return np.zeros(1) if struct is None else struct.array(name).reshape(1)
 
 
+ALIVE = (Field("alive", "f", (), "how much it breathes and looks about, 0: not at all"),)
+
+
 class Gesturing:
     """Arms and neck of one avatar."""
 
@@ -116,9 +119,10 @@ class Gesturing:
         number = "" if actor.number == 0 else str(actor.number + 1)
         self.part = ControlPart(
             f"gestures{number}", gesture, Block(a, intent, self.gestures), reset=rest_gestures, world=a.world,
-            hello=self.hello, shows=actor.shown(self.gestures, FIELDS),
+            hello=self.hello, shows=actor.shown(self.gestures, FIELDS) + actor.shown(intent, ALIVE),
             settings=(
-                Setting(f"alive{number}", 0.0, 1.0, intent, "alive", label="alive", step=0.1,
+                Setting(f"alive{number}", 0.0, 1.0, intent, "alive", label="Alive", step=0.1,
+                        field=actor.field_prefix + "alive",
                         about="breathing and looking about"),
                 *(Setting(f"user_{axis}{number}", -50.0, 50.0, intent, f"user_{axis}") for axis in "xyz"),
             ),
