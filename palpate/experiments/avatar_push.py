@@ -113,6 +113,7 @@ def run(report: Report, within: float = 0.03) -> None:
         held = {how: [t.held_N(d) for d in PULLS.values()] for how, t in trials.items()}
         steps = {d: steps_taken(trials["steps"], d, WITH_GOAL) for d in DIRECTIONS}
         any_trial = trials["balance"]
+        any_trial.reset()  # the hands hang where they do at rest
         a = any_trial.actor.avatar
         bound = [a.mass * 9.81 * any_trial.edge_m(d) / float(a.palm[0, 2] - a.floor_m) for d in PULLS.values()]
         report.values[kind] = {
