@@ -109,6 +109,13 @@ _FIELD = _with({"name": _text, "kind": lambda kind: kind in ("i", "f"), "offset"
                {"about": _text, "unit": _text, "group": _text})  # fmt: skip
 _SERIES = _with({}, {"field": _text, "index": _whole, "label": _text, "unit": _text, "wanted": _text,
                      "longest": _TEXTS, "latest": _text})  # fmt: skip
+_LINE = _with({"field": _text}, {"index": _whole, "label": _text, "unit": _text, "names": _TEXTS, "share": _text})
+_DRAWING = _with({"name": _text, "kind": _text}, {
+    "color": _whole, "shown": _flag, "unit": _text, "full": _number, "above": _number, "body": _text, "bodies": _TEXTS,
+    "axes": _list(_POINT), "lines": _list(_LINE),
+    **dict.fromkeys(("at", "value", "corners", "count", "height", "values"), _text),
+})  # fmt: skip
+_ACTOR = _with({"name": _text}, {"says": _list(_LINE), "event": _text, "commands": _TEXTS, "settings": _TEXTS})
 NEEDED: dict[str, Check] = {
     "scene": _text, "sizes": _by_name(lambda n: _whole(n) and n <= MOST_SIZE), "bodies": _list(_BODY),
     "frame": _list(_FIELD),
@@ -125,9 +132,10 @@ KNOWN: dict[str, Check] = {
     "devices": _list(_with({"name": _text, "force_limit_N": _NUMBER_OR_NONE})),
     "lateness_edges_us": _list(_number), "panels": _TEXTS, "events": _by_name(_by_name(lambda bound: True)),
     "settings": _list(_with({"event": _text, "label": _text, "field": _text, "unit": _text, "low": _number,
-                             "high": _number, "step": _number, "value": _number}, {"about": _text})),
+                             "high": _number, "step": _number, "value": _number}, {"about": _text, "switch": _flag})),
     "plots": _list(_with({"name": _text, "title": _text, "unit": _text, "series": _list(_SERIES)},
                          {"least": _number, "zero": _flag, "logarithmic": _flag})),
+    "drawings": _list(_DRAWING), "actors": _list(_ACTOR), "avatars": _list(_with({"prefix": _text})),
     "views": _by_name(_with({"eye": _POINT, "target": _POINT})),
 }  # fmt: skip
 

@@ -80,15 +80,16 @@ def check_drawings(
         last, event = len(actor["commands"]) - 1, events.get(actor["event"])
         if last >= 0 and event is None:
             raise ValueError(f"{actor['name']!r} is told by an event that the simulation has not: {actor['event']!r}")
-        if event is not None and last > event.get("high", last):
-            raise ValueError(f"{actor['name']!r} has {last + 1} commands, its event goes up to {event['high']:g}")
+        high = None if event is None else event.get("high")
+        if isinstance(high, int | float) and last > high:
+            raise ValueError(f"{actor['name']!r} has {last + 1} commands, its event goes up to {high:g}")
 
 
 def _check_rows(d: Mapping[str, Any], fields: Mapping[str, tuple[int, ...]]) -> None:
     """Places and values come in pairs."""
     if d["kind"] not in ("columns", "arrows"):
         return
-    places = len(d["bodies"]) if "bodies" in d else fields[d["at"]][0]
+    places = len(d["bodies"]) if "bodies" in d else (*fields[d["at"]], 0)[0]
     values = fields[d["values"]]
     if not values or values[0] != places or (len(values) > 1 and values[1:] != (3,)):
         raise ValueError(f"{d['values']} is {values}: a drawing at {places} places needs ({places},) or ({places}, 3)")

@@ -170,9 +170,9 @@ def test_an_impossible_rate_is_refused():
         WorldSimulation(Scene("world", "A world", pp.World(pp.models.puma560(), dt=1e-5)))
 
 
-def test_a_plan_for_joints_with_quaternions_is_refused():
+def test_a_plan_for_a_free_joint_is_refused():
     world = pp.World(pp.models.human())
-    with pytest.raises(ValueError, match="a plan moves joints of one coordinate each"):
+    with pytest.raises(ValueError, match="a free joint cannot follow a plan"):
         WorldSimulation(Scene("rest", "At rest", world, rest(world.model, world.q)))
 
 
