@@ -17,6 +17,7 @@ from palpate.jit import Block
 from palpate.jit.routines import routine
 from palpate.runtime.world.simulation import running
 from palpate.scenes.looks import floor
+from palpate.scenes.loose import with_loose
 from palpate.scenes.scene import Scene
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the ring's kernels need the compiler")
@@ -214,3 +215,13 @@ def test_a_control_part_of_another_world_is_refused():
         pp.touch(
             Scene("x", "X", alone("hrp2"), controllers=(counting(actor, actor.avatar.world),)), page=False
         ).simulate(0.001)
+
+
+def test_what_a_function_of_the_world_makes_is_made_for_the_bodies_that_there_are():
+    """As `palpate touch` runs a scene: bodies to add are put into its world after the scene was made."""
+    world = alone("hrp2")
+    made = with_loose(Scene("made", "Made", world, controllers=(lambda world: Actor(world).parts,)))
+    with running(made) as run:
+        run.ticks(1)
+        one = pp.compile(pp.models.hrp2())
+        assert run.now["avatar_com"] == pytest.approx(pp.center_of_mass(one, run.now["q"][: one.nq]), abs=1e-12)
