@@ -16,17 +16,21 @@ from waiting import until
 
 import palpate as pp
 from palpate import jit
+from palpate.bench.avatars import STORIES
 from palpate.frame import COUNTERS, Field
 from palpate.link import LinkError
 from palpate.link.impair import Impairments
 from palpate.link.keys import PUBLIC_KEY
 from palpate.link.sockets import bind, connect
-from palpate.link.wire import HEAD, HELLO, LARGEST_REST, PAYLOAD, VERSION, WELCOME, Wire
+from palpate.link.wire import HEAD, HELLO, LARGEST_REST, LARGEST_SCENE, PAYLOAD, VERSION, WELCOME, Wire
+from palpate.registry import find
 from palpate.runtime.hello import hello_of
 from palpate.runtime.link.reflected import words_of
 from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
 from palpate.runtime.link.simulated import SimulatedLink
+from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene
+from palpate.scenes.tables import carry_two
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="the loop needs the compiler")
 HERE = "127.0.0.1"
@@ -102,6 +106,18 @@ def test_parts_that_come_twice_late_or_in_another_order_never_make_a_state_that_
     ticks = is_of_one_tick(link)
     assert (np.diff(ticks) >= 0).all()
     assert ticks[-1] > 0.9 * link.ticks - 10
+
+
+def test_a_scene_of_avatars_is_mirrored_with_all_that_they_show():
+    """Two who carry a plank, the largest of the avatars' scenes; every other fits with it."""
+    link = SimulatedLink(carry_two(), carry_two())
+    link.run(0.3)
+    assert np.array_equal(link.hand.mirror.q, link.history("q")[-1])
+    for name in ("avatar_com", "avatar2_com", "avatar_support_polygon", "avatar2_grasp_state"):
+        assert np.array_equal(link.history(name, hand=True)[-1], link.history(name)[-1]), name
+    for story in STORIES:
+        scene = find(SCENES, "scenes", story.scene)()
+        assert scene.model.nq + scene.model.nv + words_of(scene) <= LARGEST_SCENE
 
 
 # ---- what controllers publish and take
