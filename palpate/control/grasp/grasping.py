@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from palpate.control.avatar import Actor
@@ -16,6 +18,7 @@ from palpate.frame import Field
 from palpate.jit import Block
 from palpate.model.description import MultiBody
 
+WISHES = ("let go", "hold", "lift")  # FREE, HELD and LIFTED, as buttons
 SQUEEZE_N, LIFT_M, FRICTION, PULL_LIMIT_N = 20.0, 0.05, 0.8, 60.0
 HAND_M_S = 0.4  # that the object form may lead the palms at
 MARGIN = 1.25  # of the squeeze over the least that holds the weight by friction (reference 4.3)
@@ -100,8 +103,7 @@ class Grasping:
             for struct, fields in ((g, SHOWN), (o, FELT)) for of, each in fields.items()
         )  # fmt: skip
         settings = (
-            Setting(f"{name}grasp", FREE, LIFTED, g, "wish", whole=True, label="Hands", step=1.0,
-                    about="0: free, 1: hold the box, 2: lift it", field=f"{name}grasp_wish"),
+            Setting(f"{name}grasp", FREE, LIFTED, g, "wish", whole=True),
             Setting(f"{name}squeeze", 5.0, MOST_N, g, "squeeze_N", label="Squeeze", unit="N", step=1.0,
                     about="of each palm", field=f"{name}grasp_squeeze_N"),
             Setting(f"{name}damping", 1.0, 500.0, o, "damping_Ns_m", label="Damping of what is held", unit="N s/m",
@@ -112,8 +114,16 @@ class Grasping:
                     about="along y, from where it was taken", field=f"{name}lead_m"),
         )  # fmt: skip
         return ControlPart(
-            "grasp", grasp, self.block, reset=forget_grasp, world=actor.avatar.world, shows=shows, settings=settings
-        )
+            "grasp", grasp, self.block, reset=forget_grasp, world=actor.avatar.world, shows=shows, settings=settings,
+            hello=self.hello,
+        )  # fmt: skip
+
+    def hello(self) -> dict[str, Any]:
+        """Buttons for its wish, unless behaviours have it."""
+        if any(part.name.startswith("behaviours") for part in self.actor.parts):
+            return {}
+        prefix = self.actor.field_prefix
+        return {"avatars": [{"prefix": prefix, "event": f"{prefix}grasp", "commands": list(WISHES)}]}
 
 
 # a frame's fields, by the number of Grasp and of ObjectForm that they are
