@@ -124,10 +124,10 @@ class Team:
 
 
 @contextmanager
-def team(plank_kg: float = 3.0, **how: Any) -> Iterator[Team]:
+def team(plank_kg: float = 3.0, shares: bool = False, **how: Any) -> Iterator[Team]:
     """how: of scenes.tables.carrying."""
     world = carry_world(plank_kg=plank_kg)
-    actors, hands = carrying(world, **how)
+    actors, hands = carrying(world, shares=shares, **how)
     scene = Scene("carry-two", "carry", world, controllers=tuple(part for each in actors for part in each.parts))
     with running(scene, device=HAND) as run:
         yield Team(run, world, actors, hands)

@@ -9,6 +9,7 @@ from palpate.control.avatar import Actor
 from palpate.control.balance.balancing import Balancing
 from palpate.control.grasp.grasp_tables import HELD, LIFTED
 from palpate.control.grasp.grasping import Grasping
+from palpate.control.grasp.roles import Sharing
 from palpate.control.part import ControlPart
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.library import box, hrp2, human
@@ -103,9 +104,12 @@ def carry_world(
 
 def carrying(
     world: World, *, leader: int = 0, wish: int = LIFTED, balanced: bool = False,
-    damping_Ns_m: float = PLANK_DAMPING_NS_M, squeeze_N: float = PLANK_SQUEEZE_N,
+    damping_Ns_m: float = PLANK_DAMPING_NS_M, squeeze_N: float = PLANK_SQUEEZE_N, shares: bool = True,
 ) -> tuple[list[Actor], list[Grasping]]:  # fmt: skip
-    """Both avatars of a carry_world, at the ends of the plank; the one that does not lead listens to its palms."""
+    """Both avatars of a carry_world, at the ends of the plank; the one that does not lead listens to its palms.
+
+    shares  they change roles when the other is told to lead, or pushes
+    """
     second = next(name for name in world.parts if name.endswith(".2"))
     actors = [Actor(world, prefix, number=k) for k, prefix in enumerate(("", f"{second}/"))]
     hands = []
@@ -118,6 +122,8 @@ def carrying(
             damping_Ns_m=damping_Ns_m, balanced=balanced,
         ))  # fmt: skip
         actor.add(hands[-1].part)
+    if shares:
+        actors[1].add(Sharing(hands[0], hands[1], leader).part)
     return actors, hands
 
 
