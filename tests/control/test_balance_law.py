@@ -5,10 +5,10 @@ import pytest
 
 import palpate as pp
 from palpate.control.avatar import Actor
-from palpate.control.balance import FALLEN, OFF, STANDING, STEPPING
-from palpate.control.balancing import Balancing, Stepping
-from palpate.control.push_trial import FELL, FINE, PushTrial, begin_entry
-from palpate.control.stepping import FADE, LAND, STAND, SWING
+from palpate.control.balance.balance import FALLEN, OFF, STANDING, STEPPING
+from palpate.control.balance.balancing import Balancing, Stepping
+from palpate.control.balance.push_trial import FELL, FINE, PushTrial, begin_entry
+from palpate.control.balance.stepping import FADE, LAND, STAND, SWING
 from palpate.scenes.pushed import standing_world
 
 pytestmark = pytest.mark.nojit

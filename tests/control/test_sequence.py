@@ -57,7 +57,13 @@ def family(seed: int) -> Sequence:
 
 
 # (seed, rougher, weight): as smooth as given, and as fast as limits allow
-@pytest.fixture(scope="module", params=[(0, 1.0, 0.1), (1, np.inf, 0.01), (2, 1.0, 0.1)], ids=["0", "1-fast", "2"])
+CASES = [
+    pytest.param((0, 1.0, 0.1), id="0"), pytest.param((1, np.inf, 0.01), id="1-fast", marks=pytest.mark.slow),
+    pytest.param((2, 1.0, 0.1), id="2", marks=pytest.mark.slow),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=CASES)
 def done(request):
     seed, rougher, weight = request.param
     sequence = family(seed)

@@ -8,7 +8,7 @@ from palpate import jit
 from palpate.experiments import avatar_hand_shake
 from palpate.experiments.report import run
 
-pytestmark = pytest.mark.skipif(jit.DISABLED, reason="minutes of a simulated avatar")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="minutes of a simulated avatar")]
 
 
 def test_a_shaken_avatar_is_in_step_and_saves_the_person_half_of_the_force(tmp_path, monkeypatch):

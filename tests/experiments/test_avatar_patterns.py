@@ -8,7 +8,7 @@ from palpate import jit
 from palpate.experiments import avatar_patterns
 from palpate.experiments.report import run
 
-pytestmark = pytest.mark.skipif(jit.DISABLED, reason="minutes of a simulated avatar")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(jit.DISABLED, reason="minutes of a simulated avatar")]
 
 
 def test_touches_are_told_apart_by_force_alone(tmp_path, monkeypatch):
