@@ -23,7 +23,7 @@ from palpate.jit.routines import call_routine, routine
 from palpate.model.model import Ints1
 from palpate.registry import find
 from palpate.runtime.world.controllers import controllers_of
-from palpate.runtime.world.in_tick import InTick, Kept
+from palpate.runtime.world.in_tick import InTick, Kept, tell_touches
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene
@@ -65,6 +65,8 @@ def tick_timed(address):
     h, k, t = load(address)
     if not h.moving:
         return 0
+    if k.touches != 0:
+        tell_touches(k)
     began = monotonic_ns(t.clock)
     answer = call_routine(k.tick, k.block)
     if t.calls < t.log_ns.shape[0]:

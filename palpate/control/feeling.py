@@ -6,7 +6,6 @@ Outward is away from the body's middle: its centre of mass.  a Avatar, p Felt, t
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from palpate.control.avatar import Actor, Avatar
 from palpate.control.felt.stream import clear_felt, feel, recognise
@@ -83,13 +82,9 @@ class Touched:
         number = "" if actor.number == 0 else str(actor.number + 1)
         self.part = ControlPart(
             f"feeling{number}", tick_feeling, Block(actor.avatar, Feeling(felt=self._felt.address), touches),
-            touches=touches, reset=reset_feeling, world=actor.avatar.world, hello=self.hello,
+            touches=touches, reset=reset_feeling, world=actor.avatar.world, keeps=self,
             shows=tuple(Shown(each._replace(name=at + each.name), self.felt, name) for each, name in FIELDS),
         )  # fmt: skip
-
-    def hello(self) -> dict[str, Any]:
-        """Nothing of its own; the part keeps this alive, and with it what its addresses point at."""
-        return {}
 
 
 def feel_touch(actor: Actor) -> Felt:

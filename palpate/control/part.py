@@ -73,6 +73,7 @@ class ControlPart:
     reset     after the world went back to its start
     world     address of the World's block that it was made for, 0: any
     touches   filled in before `tick`: which hands and devices touch what, and where
+    keeps     whatever its addresses point at, so that it lives as long
     hello     what a page needs to know of it: merged into the World's hello (docs/extending.md)
     """
 
@@ -86,4 +87,5 @@ class ControlPart:
     shows: tuple[Shown, ...] = ()
     settings: tuple[Setting, ...] = ()
     touches: Touches | None = None
+    keeps: Any = None
     hello: Callable[[], dict[str, Any]] = field(default=nothing)

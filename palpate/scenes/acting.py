@@ -47,7 +47,6 @@ def handing_over(world: World, squeeze_N: float | None = None) -> Acting:
     grasping = Grasping(actor, squeeze_N=squeeze_N, balanced=True)
     acting = behave(actor, felt=feel_touch(actor), grasp=grasping.arrays, balance=balancing.balance, at_start="take")
     actor.add(grasping.part)
-    acting.keep(grasping)
     return acting
 
 

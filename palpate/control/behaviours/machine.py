@@ -215,10 +215,6 @@ class Acting:
         ahead = X[:3, 3] + X[:3, :3] @ (2.0, 0.0, 0.05)
         self.intent.user_x, self.intent.user_y, self.intent.user_z = map(float, ahead)
 
-    def keep(self, *others: Any) -> None:
-        """Alive as long as this: whatever its parts have addresses of."""
-        self._kept = (*self._kept, *others)
-
     def command(self, word: str) -> int:
         """What the event `behave` carries to tell it that."""
         if word not in self.commands:

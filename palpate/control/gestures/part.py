@@ -119,7 +119,7 @@ class Gesturing:
         number = "" if actor.number == 0 else str(actor.number + 1)
         self.part = ControlPart(
             f"gestures{number}", gesture, Block(a, intent, self.gestures), reset=rest_gestures, world=a.world,
-            hello=self.hello, shows=actor.shown(self.gestures, FIELDS) + actor.shown(intent, ALIVE),
+            keeps=self, shows=actor.shown(self.gestures, FIELDS) + actor.shown(intent, ALIVE),
             settings=(
                 Setting(f"alive{number}", 0.0, 1.0, intent, "alive", label="Alive", step=0.1,
                         field=actor.field_prefix + "alive",
@@ -127,7 +127,3 @@ class Gesturing:
                 *(Setting(f"user_{axis}{number}", -50.0, 50.0, intent, f"user_{axis}") for axis in "xyz"),
             ),
         )  # fmt: skip
-
-    def hello(self) -> dict[str, Any]:
-        """Nothing of its own; the part keeps this alive, and with it what its addresses point at."""
-        return {}

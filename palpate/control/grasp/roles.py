@@ -94,9 +94,5 @@ class Sharing:
         leads = Field("carry_leads", "i", (), "who leads what two carry: 0 the first, 1 the second")
         self.part = ControlPart(
             "roles", share_roles, Block(self.roles), reset=forget_roles, world=world,
-            shows=(Shown(leads, self.roles, "leads"),), hello=self.hello,
+            shows=(Shown(leads, self.roles, "leads"),), keeps=self,
         )  # fmt: skip
-
-    def hello(self) -> dict[str, object]:
-        """Nothing of its own; the part keeps this alive, and with it the grasps."""
-        return {}
