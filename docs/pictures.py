@@ -103,6 +103,13 @@ def keyboard(tab: Tab) -> Parts:
     return None
 
 
+@picture("carry-two")
+def avatars(tab: Tab) -> Parts:
+    only(tab, "plots")
+    passes(tab, 14.0)  # they take the plank and lift it
+    return None
+
+
 @picture("arm-rest", quality="plain")
 def scenes(tab: Tab) -> Parts:
     tab.page.click("[data-action=scenes]")
