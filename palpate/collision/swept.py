@@ -18,7 +18,7 @@ from palpate.collision.detect import look_at_pair, plane_in_world
 from palpate.collision.tables import MESH, PLANE
 from palpate.jit import kernel, shared
 from palpate.spatial.quaternions import quaternion_exp, quaternion_matrix
-from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, put3, put9, rotate, scale, sub
+from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, length, put3, put9, rotate, scale, sub
 
 # Motion of less than this part of a body's smallest half edge leaves it on its own side of everything it meets.
 HARMLESS = 0.5
@@ -36,11 +36,6 @@ ITERATIONS = 40
 @kernel
 def part(move, link, k):
     return (move[link, k], move[link, k + 1], move[link, k + 2])
-
-
-@kernel
-def length(x):
-    return math.sqrt(dot(x, x))
 
 
 @kernel

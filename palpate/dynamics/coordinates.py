@@ -77,6 +77,23 @@ def difference(m, q0, q1, out):
 
 
 @kernel
+def links_difference(m, links, q0, q1, out):
+    """The same of some links that turn or slide, none of them free, one axis after the other in out."""
+    n = 0
+    for i in links:
+        if m.kind[i] == CHAIN:
+            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
+                out[n] = q1[m.axis_q[k]] - q0[m.axis_q[k]]
+                n += 1
+        else:
+            at = m.q_begin[i]
+            turn = quaternion_log(quaternion_product(conjugate(quaternion_at(q0, at)), quaternion_at(q1, at)))
+            for r in range(3):
+                out[n + r] = turn[r]
+            n += 3
+
+
+@kernel
 def finite(x):
     """No NaN and no infinity in a vector."""
     bad = 0

@@ -54,3 +54,9 @@ def apply_wrenches(m, wrenches, w):
         n, f = get6(wrenches, b)
         r = add(get3(w.p, i), rotate(get9(w.R, i), get3(m.body_p, b)))
         add6(w.F, i, scale(-1.0, add(n, cross(r, f))), scale(-1.0, f))
+
+
+@kernel
+def push_link(w, link, p, f):
+    """F -= a force f from outside on a link at p, from the reference point."""
+    add6(w.F, link, scale(-1.0, cross(p, f)), scale(-1.0, f))

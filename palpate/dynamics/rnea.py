@@ -15,7 +15,13 @@ from palpate.spatial.vectors import add, add6, cross, dot, get3, get6, put6
 @kernel
 def motion_forces(m, a, w):
     """F of every link by itself, at acceleration A + S a."""
-    for i in range(1, m.parent.shape[0]):
+    tree_motion_forces(m, a, w, 1, m.parent.shape[0])
+
+
+@kernel
+def tree_motion_forces(m, a, w, first, end):
+    """The same of links first .. end, one tree or several."""
+    for i in range(first, end):
         dalpha, da = get6(w.dA, m.parent[i])
         jw, jv = joint_motion(m, w, i, a)
         dalpha, da = add(dalpha, jw), add(da, jv)
@@ -33,7 +39,13 @@ def motion_forces(m, a, w):
 def project_forces(m, a, w, tau):
     """Inward: carry F to the parents, and take from it each joint's share tau."""
     tau[:] = 0.0
-    for i in range(m.parent.shape[0] - 1, 0, -1):
+    add_projected(m, a, w, 1, m.parent.shape[0], tau)
+
+
+@kernel
+def add_projected(m, a, w, first, end, tau):
+    """The same of links first .. end, added to tau."""
+    for i in range(end - 1, first - 1, -1):
         n, f = get6(w.F, i)
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             sw, sv = get6(w.S, k)

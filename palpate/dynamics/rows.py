@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from palpate.dynamics.coordinates import FINE, bad_coordinate
+from palpate.dynamics.inertia import push_link
 from palpate.dynamics.jacobian import point_motion
 from palpate.dynamics.kinematics import kinematics
 from palpate.dynamics.rnea import motion_forces, project_forces
@@ -19,15 +20,6 @@ from palpate.dynamics.workspace import address_of, load
 from palpate.jit import entry, kernel
 from palpate.model.model import Floats, Floats2, Model
 from palpate.spatial.vectors import add, cross, get6, scale, sub
-
-
-@kernel
-def push_link(w, link, p, f):
-    """A force f at p on a link, from the outside."""
-    n = cross(p, f)
-    for r in range(3):
-        w.F[link, r] -= n[r]
-        w.F[link, 3 + r] -= f[r]
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
-from palpate.experiments.avatar_stories import convex_hull
+from palpate.control.sequences.performance import convex_hull
 from palpate.model.model import Model
 from palpate.model.shapes import Shape
 

@@ -12,6 +12,8 @@ import numpy as np
 from palpate.control.avatar import Actor
 from palpate.control.grasp.grasp_tables import CARRY, FREE, HELD, HOLD, LIFTED, STATES
 from palpate.control.grasp.grasping import Grasping
+from palpate.control.plans import timing
+from palpate.control.sequences.performance import convex_hull
 from palpate.frame import PULL, PUSH
 from palpate.haptics.devices.protocol import DeviceSpec
 from palpate.runtime.world.simulation import WorldSimulation, running
@@ -26,8 +28,8 @@ LIMIT_S = 12.0  # that a state may take to come
 
 
 def minimum_jerk(u: np.ndarray | float) -> np.ndarray:
-    u = np.clip(u, 0.0, 1.0)
-    return u**3 * (10.0 + u * (6.0 * u - 15.0))
+    """0 .. 1, still before and after."""
+    return timing.minimum_jerk(np.clip(u, 0.0, 1.0))[0]
 
 
 def there_and_back(way_m: float, move_s: float = 2.0, stay_s: float = 1.0, rate_hz: float = 1000.0) -> np.ndarray:
@@ -189,24 +191,6 @@ def margins(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
     edges = np.roll(hull, -1, axis=0) - hull
     inwards = np.stack([-edges[:, 1], edges[:, 0]], axis=1) / np.linalg.norm(edges, axis=1)[:, None]
     return (((points[:, None] - hull) * inwards).sum(axis=2)).min(axis=1)
-
-
-def convex_hull(points: np.ndarray) -> np.ndarray:
-    """Corners (k, 2), counterclockwise (Andrew's monotone chain)."""
-    rows = sorted(map(tuple, points.tolist()))
-
-    def turn(a: tuple[float, ...], b: tuple[float, ...], c: tuple[float, ...]) -> float:
-        return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-    def half(rows: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
-        chain: list[tuple[float, ...]] = []
-        for p in rows:
-            while len(chain) > 1 and turn(chain[-2], chain[-1], p) <= 0.0:
-                chain.pop()
-            chain.append(p)
-        return chain[:-1]
-
-    return np.array(half(rows) + half(rows[::-1]))
 
 
 @contextmanager

@@ -36,10 +36,10 @@ import numpy as np
 from palpate.frame import DEVICE_COUNTERS
 from palpate.haptics.devices.port import NOTHING_NEW, SATURATED
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.haptics.safety import WARM, finite3, limit_by_heat, limit_growth, limit_norm, warmed
+from palpate.haptics.safety import WARM, limit_by_heat, limit_growth, limit_norm, warmed
 from palpate.jit import Block, Struct, block_loader, entry, kernel
 from palpate.model.model import Floats1, Floats2, Ints1
-from palpate.spatial.vectors import dot, get3, put3, scale, sub
+from palpate.spatial.vectors import dot, finite3, get3, put3, scale, sub
 
 FADE_S = 0.02  # in which a fault, or a device that is too fast, takes the force away
 RISE_S = 0.5  # in which it comes (back)

@@ -48,7 +48,7 @@ from palpate.haptics.reach_tables import (
     load_reach,
 )  # fmt: skip
 from palpate.haptics.rendering.effects import effects_force
-from palpate.haptics.safety import finite3, limit_norm, limit_rise
+from palpate.haptics.safety import limit_norm, limit_rise
 from palpate.jit import kernel
 from palpate.jit.atomics import monotonic_ns
 from palpate.jit.routines import call_routine, routine
@@ -57,6 +57,7 @@ from palpate.spatial.vectors import (
     add,
     add_scaled,
     dot,
+    finite3,
     get3,
     get9,
     part4,

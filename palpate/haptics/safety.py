@@ -14,19 +14,13 @@ The kernels of the last stage before a device; haptics/guard.py puts them in ord
 import math
 
 from palpate.jit import kernel
-from palpate.spatial.vectors import add, dot, is_finite, scale, sub
+from palpate.spatial.vectors import add, dot, finite3, is_finite, scale, sub
 
 BELOW_ONE = 1.0 - 2e-15  # rounding must not lift a force above its limit, in whatever order its length is summed
 # Of the continuous force: from here on the limit comes down.  Half of the heat is left then, so that it comes down
 # gently: from 8.5 to 1.4 N at 60 N/s at most, and with a time constant of 0.6 s in the end.
 WARM = 0.7
 SMALL = 1e-160  # brings a finite force whose square overflows back into range
-
-
-@kernel
-def finite3(x):
-    """Whether all three are numbers."""
-    return is_finite(x[0]) and is_finite(x[1]) and is_finite(x[2])
 
 
 @kernel

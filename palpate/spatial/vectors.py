@@ -4,6 +4,8 @@ Tuples live in registers, so these cost no memory traffic and read like the book
 R: 9 numbers, row-major.  Symmetric: (xx, yy, zz, xy, xz, yz).  get*/put* move rows of arrays in and out.
 """
 
+import math
+
 from numpy import uintp
 
 from palpate.jit import kernel
@@ -15,6 +17,12 @@ LARGEST = 1.7976931348623157e308
 def is_finite(x):
     """Neither NaN nor infinite.  Not math.isfinite: our fast arithmetic may fold numba's to true."""
     return abs(x) <= LARGEST
+
+
+@kernel
+def finite3(x):
+    """Whether all three are numbers."""
+    return is_finite(x[0]) and is_finite(x[1]) and is_finite(x[2])
 
 
 @kernel
@@ -100,6 +108,11 @@ def put9(array, i, R):
 @kernel
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def length(x):
+    return math.sqrt(dot(x, x))
 
 
 @kernel

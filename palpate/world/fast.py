@@ -7,7 +7,7 @@ that is free.
 """
 
 from palpate.collision.contacts import FRACTION
-from palpate.collision.swept import HARMLESS, fly_by, hold_back, length, part
+from palpate.collision.swept import HARMLESS, fly_by, hold_back, part
 from palpate.dynamics.coordinates import put_quaternion, quaternion_at
 from palpate.jit import kernel, shared
 from palpate.model.model import FREE
@@ -24,6 +24,7 @@ from palpate.spatial.vectors import (
     dot,
     get3,
     get9,
+    length,
     put3,
     rotate,
     rotate_back,

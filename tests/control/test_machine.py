@@ -36,7 +36,8 @@ def machine(behaviours=ALL) -> Machine:
     return Machine(
         dt=1e-3, told=-1.0, least_ticks=LEAST, rows=table.rows, rank=table.ranks, act=ints(len(behaviours)),
         memory=zeros(MEMORY), place=ints(1), side_of=ints(1), hand_force=zeros((2, 3)), hand_N=zeros(2),
-        hand_led_s=zeros(2), hand_free_s=zeros(2), hull=ints(16), said=said.array("said").reshape(1),
+        hand_led_s=zeros(2), hand_free_s=zeros(2), point=zeros((8, 2)), hull=zeros((9, 2)),
+        said=said.array("said").reshape(1),
         said_count=said.array("said_count").reshape(1), grasp_wish=held.array("wish").reshape(1),
         grasp_state=held.array("state").reshape(1),
     )  # fmt: skip

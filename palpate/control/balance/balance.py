@@ -22,8 +22,9 @@ from palpate.control.avatar import Avatar
 from palpate.control.balance.distribution import SoleForces, distribute, start_if_unknown
 from palpate.control.balance.foot_steering import Legs, steer_leg
 from palpate.control.balance.support import convex_hull, margin, pull_in
-from palpate.control.tree_forces import push_link, tree_motion_forces, tree_torques
+from palpate.dynamics.inertia import push_link
 from palpate.dynamics.jacobian import body_frame, point_motion
+from palpate.dynamics.rnea import add_projected, tree_motion_forces
 from palpate.jit import Struct, Vector, block_loader, kernel, shared
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Floats2
@@ -239,7 +240,7 @@ def has_fallen(m, w, a, b):
 @kernel
 def push_soles(m, w, a, b, f):
     for k in range(SOLE_CORNERS):
-        push_link(m, w, m.body_link[a.foot[k // 4]], get3(f.corner, k), get3(f.force, k))
+        push_link(w, m.body_link[a.foot[k // 4]], sub(get3(f.corner, k), get3(w.origin, a.first)), get3(f.force, k))
 
 
 @kernel
@@ -249,7 +250,7 @@ def push_hands(m, w, a, b):
         b.fed_body = a.touched
     if b.feeds > 0.0 and b.fed_body != 0:
         link = m.body_link[b.fed_body]
-        push_link(m, w, link, a.com, a.push_smooth)
+        push_link(w, link, sub(a.com, get3(w.origin, a.first)), a.push_smooth)
         for r in range(3):
             w.F[link, r] -= a.push_moment_smooth[r]
 
@@ -262,7 +263,7 @@ def ask_soles(address):
     """Sole forces for what is wanted."""
     a, b, f, _ = load(address)
     m, w, _, _, _, _ = load_world(a.world)
-    tree_motion_forces(m, w, a.first, a.end, b.a_ref)
+    tree_motion_forces(m, b.a_ref, w, a.first, a.end)
     N, F = wanted_wrench(m, w, a, b)
     for k in range(SOLE_CORNERS):
         f.bears[k] = b.bears[k // 4]
@@ -288,7 +289,7 @@ def ask_joints(address):
     m, w, _, _, _, s = load_world(a.world)
     push_soles(m, w, a, b, f)
     push_hands(m, w, a, b)
-    tree_torques(m, w, a.first, a.end, b.a_ref, s.tau)
+    add_projected(m, b.a_ref, w, a.first + 1, a.end, s.tau)  # the root's own rows stay as they are
 
 
 @routine

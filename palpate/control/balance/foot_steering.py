@@ -16,11 +16,11 @@ import numpy as np
 
 from palpate.control.avatar import Avatar
 from palpate.dynamics.cholesky import cholesky_solve
-from palpate.dynamics.coordinates import put_quaternion, quaternion_at
+from palpate.dynamics.coordinates import links_difference, put_quaternion, quaternion_at
 from palpate.dynamics.jacobian import body_frame, point_motion
 from palpate.jit import Struct, kernel
 from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model
-from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion_exp, quaternion_log, quaternion_product
+from palpate.spatial.quaternions import matrix_quaternion, quaternion_exp, quaternion_log, quaternion_product
 from palpate.spatial.vectors import add, compose, cross, get3, get6, get9, sub, transpose
 
 DAMPING = 0.02  # l [m]: of the inverse where the leg is nearly straight
@@ -101,24 +101,6 @@ def damped_inverse(legs, n):
 
 
 @kernel
-def to_rest(m, s, b, legs, side):
-    """rest = q_rest (-) q of the leg's axes."""
-    n, first = 0, side * (legs.link.shape[0] // 2)
-    for row in range(legs.count[side]):
-        i = legs.link[first + row]
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                legs.rest[n] = b.q_rest[m.axis_q[k]] - s.q[m.axis_q[k]]
-                n += 1
-        else:
-            at = m.q_begin[i]
-            away = quaternion_log(quaternion_product(conjugate(quaternion_at(s.q, at)), quaternion_at(b.q_rest, at)))
-            for r in range(3):
-                legs.rest[n] = away[r]
-                n += 1
-
-
-@kernel
 def put_targets(m, s, b, legs, side, part, kp, kv):
     """q_hold, v_hold and gains of the leg."""
     n, first = 0, side * (legs.link.shape[0] // 2)
@@ -191,7 +173,8 @@ def put_acceleration(m, b, legs, side, part):
 def steer_leg(m, w, s, a, b, legs, side):
     """Targets of a leg: at rest, or of a foot that is brought to its place."""
     part, n = b.steered[side], legs.rest.shape[0]
-    to_rest(m, s, b, legs, side)
+    first = side * (legs.link.shape[0] // 2)
+    links_difference(m, legs.link[first : first + legs.count[side]], s.q, b.q_rest, legs.rest)
     for k in range(n):
         legs.dq[k], legs.vq[k] = legs.rest[k], 0.0
     if part > 0.0:

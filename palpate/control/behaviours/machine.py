@@ -188,7 +188,7 @@ class Acting:
             act=np.array([b.act.address for b in behaviours], dtype=np.int64),
             first_command=len(PATTERNS) + 2, memory=zeros(MEMORY), place=place, side_of=side_of,
             hand_force=zeros((2, 3)), hand_N=zeros(2), hand_led_s=zeros(2), hand_free_s=zeros(2),
-            hull=zeros(16, dtype=np.int64), said=shared_number(felt, "said"),
+            point=zeros((8, 2)), hull=zeros((9, 2)), said=shared_number(felt, "said"),
             said_count=shared_number(felt, "said_count"), grasp_wish=shared_number(grasp, "wish"),
             grasp_state=shared_number(grasp, "state"),
         )  # fmt: skip

@@ -13,12 +13,13 @@ a Avatar, b Machine, g Gestures
 import math
 
 from palpate.control.avatar import LOADED_N
+from palpate.control.balance.support import convex_hull, margin, reach
 from palpate.control.behaviours.rows import GUARDS
-from palpate.control.gestures.tables import HAND_N, finite3, length
+from palpate.control.gestures.tables import HAND_N
 from palpate.control.limbs import LEFT, RIGHT
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
-from palpate.spatial.vectors import add, dot, get3, get6, is_finite, put3
+from palpate.spatial.vectors import add, dot, finite3, get3, get6, is_finite, length, put3
 
 PLACES = ("nowhere", "hand", "arm", "shoulder", "trunk", "head", "leg")
 NOWHERE, HAND, ARM, SHOULDER, TRUNK, HEAD, LEG = range(len(PLACES))
@@ -88,68 +89,36 @@ def time_forces(b, g):
 
 
 @kernel
-def is_down(a, k):
-    return a.foot_load[k // 4] > LOADED_N
-
-
-@kernel
 def find_hull(a, b):
-    """The line around the corners of soles that bear something: pairs of corners with all others on their left."""
-    b.n_hull = 0
-    for i in range(8):
-        for j in range(8):
-            if i == j or not (is_down(a, i) and is_down(a, j)):
-                continue
-            x, y = a.sole[j, 0] - a.sole[i, 0], a.sole[j, 1] - a.sole[i, 1]
-            edge = True
-            for k in range(8):
-                if k not in (i, j) and is_down(a, k):
-                    side = x * (a.sole[k, 1] - a.sole[i, 1]) - y * (a.sole[k, 0] - a.sole[i, 0])
-                    edge = edge and side >= 0.0
-            if edge and b.n_hull < 8:
-                b.hull[2 * b.n_hull], b.hull[2 * b.n_hull + 1] = i, j
-                b.n_hull += 1
+    """Of the corners of soles that bear something."""
+    n = 0
+    for k in range(8):
+        if a.foot_load[k // 4] > LOADED_N:
+            b.point[n, 0], b.point[n, 1] = a.sole[k, 0], a.sole[k, 1]
+            n += 1
+    b.n_hull = convex_hull(b.point, n, b.hull) if n > 0 else 0
 
 
 @kernel
-def margin(a, b, point):
-    """How far a point is within that line, < 0: outside; -1 if nothing bears [m]."""
-    least = math.inf
-    for e in range(b.n_hull):
-        i, j = b.hull[2 * e], b.hull[2 * e + 1]
-        x, y = a.sole[j, 0] - a.sole[i, 0], a.sole[j, 1] - a.sole[i, 1]
-        size = math.sqrt(x * x + y * y)
-        if size > 0.0:
-            least = min(least, (x * (point[1] - a.sole[i, 1]) - y * (point[0] - a.sole[i, 0])) / size)
-    return least if b.n_hull > 0 and least < math.inf else -1.0
-
-
-@kernel
-def way_to_edge(a, b, point, f):
-    """How far it is from a point to the line in the direction of f on the floor; 0 if it is outside [m]."""
+def tipping_force(a, b, weight, side):
+    """The force that would tip it, in the direction of what a person does to a hand: m g d / h [N]."""
+    f = get3(b.hand_force, side)
     size = math.sqrt(f[0] * f[0] + f[1] * f[1])
-    least = math.inf
-    for e in range(b.n_hull):
-        i, j = b.hull[2 * e], b.hull[2 * e + 1]
-        x, y = a.sole[j, 0] - a.sole[i, 0], a.sole[j, 1] - a.sole[i, 1]
-        away = x * (point[1] - a.sole[i, 1]) - y * (point[0] - a.sole[i, 0])
-        speed = (y * f[0] - x * f[1]) / size if size > 0.0 else 0.0  # how fast that shrinks along f
-        if speed > 1e-12:
-            least = min(least, max(away, 0.0) / speed)
-    return least if b.n_hull > 0 else 0.0
+    if size == 0.0:
+        return math.inf
+    way = reach(b.hull, b.n_hull, a.com[0], a.com[1], f[0] / size, f[1] / size)
+    return weight * way / max(a.palm[side, 2] - a.floor_m, 0.2)
 
 
 @kernel
 def notice_balance(m, w, a, b, g):
     find_hull(a, b)
-    b.margin_m = margin(a, b, a.capture)
+    b.margin_m = margin(b.hull, b.n_hull, a.capture[0], a.capture[1]) if b.n_hull > 0 else -1.0
     b.tipping_s = lasted(b.margin_m < TIPPING_M, b.tipping_s, b.dt)
     b.steady_s = lasted(b.margin_m > STEADY_M, b.steady_s, b.dt)
     weight = a.mass * math.sqrt(m.gravity[0] ** 2 + m.gravity[1] ** 2 + m.gravity[2] ** 2)
     for side in range(2):
-        height = max(a.palm[side, 2] - a.floor_m, 0.2)
-        tips = weight * way_to_edge(a, b, a.com, get3(b.hand_force, side)) / height
-        g.bearable_N[side] = min(HAND_N, BEARS * tips) if b.n_hull > 0 else HAND_N
+        g.bearable_N[side] = min(HAND_N, BEARS * tipping_force(a, b, weight, side)) if b.n_hull > 0 else HAND_N
     R, _ = body_frame(m, w, a.chest)
     if a.com[2] - a.floor_m < FALLEN_Z * a.height_m or R[8] < FALLEN_COS:
         b.fallen = 1

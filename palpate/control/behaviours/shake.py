@@ -19,12 +19,12 @@ from palpate.control.behaviours.rows import DONE, LED, SHAKING, Behaviour, Row
 from palpate.control.behaviours.tables import load
 from palpate.control.felt.oscillator import begin_shake, follow_shake, load_shake, yield_to
 from palpate.control.gestures.intent import TO_TARGET
-from palpate.control.gestures.tables import HAND_M_S, length
+from palpate.control.gestures.tables import HAND_M_S
 from palpate.control.limbs import RIGHT
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
 from palpate.jit.routines import routine
-from palpate.spatial.vectors import add, add_scaled, get3, part3, put3, put_part, scale, sub
+from palpate.spatial.vectors import add, add_scaled, get3, length, part3, put3, put_part, scale, sub
 from palpate.world.state import load as load_world
 
 OFFER, WAIT, SHAKEN = range(3)  # stages

@@ -57,7 +57,8 @@ class Machine(Struct):
     strain_s: float  # for how long a hand presses on something beyond its limit
     limits: int  # ticks in which a limit was passed
     fallen: int
-    hull: Ints1  # (16,) corners of the soles around which a line runs: pairs, n_hull of them
+    point: Floats2  # (8, 2) corners of the soles that bear something, and
+    hull: Floats2  # (9, 2) the line around them, n_hull corners of it
     n_hull: int
     # of others, who write it: memory of their Structs
     said: Ints1  # (1,) pattern of touch, of rows.PATTERNS from 1 on, and

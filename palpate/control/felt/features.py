@@ -17,7 +17,7 @@ import math
 
 from palpate.control.felt.tables import COLUMNS
 from palpate.jit import kernel
-from palpate.spatial.vectors import dot, get3, scale, sub
+from palpate.spatial.vectors import dot, get3, length, scale, sub
 
 ON_N, ON_SHARE, ON_NOISE = 0.5, 0.25, 5.5  # a touch begins above the largest of these, and
 OFF_N, OFF_SHARE, OFF_NOISE = 0.35, 0.12, 3.0  # ends below the largest of these
@@ -29,11 +29,6 @@ FAR = 3.0  # second differences this many times above their mean are not noise
 BEGIN_ROWS = 3  # the mean of so many points is where a touch began
 AXIS_TURNS = 12  # of the power iteration
 HALVINGS = 6
-
-
-@kernel
-def norm(x):
-    return math.sqrt(dot(x, x))
 
 
 @kernel
@@ -79,7 +74,7 @@ def measure(p, n):
     """|f| of every row; the largest."""
     peak = 0.0
     for i in range(n):
-        p.size[i] = norm(get3(p.window, i))
+        p.size[i] = length(get3(p.window, i))
         peak = max(peak, p.size[i])
     return peak
 
@@ -97,7 +92,7 @@ def take_off_bias(p, n, peak, noise):
     if count < REST_ROWS:
         return
     bias = (x / count, y / count, z / count)
-    share = min(1.0, BIAS_N / max(norm(bias), 1e-9))
+    share = min(1.0, BIAS_N / max(length(bias), 1e-9))
     for i in range(n):
         for c in range(3):
             p.window[i, c] -= share * bias[c]
@@ -144,12 +139,12 @@ def principal_axis(p, n, mean):
     elif zz > xx:
         axis = (xz, yz, zz)
     for _ in range(AXIS_TURNS):
-        length = norm(axis)
-        if length < 1e-12:
+        size = length(axis)
+        if size < 1e-12:
             return (1.0, 0.0, 0.0)
-        x, y, z = scale(1.0 / length, axis)
+        x, y, z = scale(1.0 / size, axis)
         axis = (xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z)
-    return scale(1.0 / max(norm(axis), 1e-12), axis)
+    return scale(1.0 / max(length(axis), 1e-12), axis)
 
 
 @kernel
@@ -193,7 +188,7 @@ def reach_of(p, n, first):
     begin, farthest = (x / rows, y / rows, z / rows), 0.0
     for i in range(first, n):
         if p.on[i] > 0.0:
-            farthest = max(farthest, norm(sub((p.window[i, 3], p.window[i, 4], p.window[i, 5]), begin)))
+            farthest = max(farthest, length(sub((p.window[i, 3], p.window[i, 4], p.window[i, 5]), begin)))
     return farthest
 
 
@@ -221,7 +216,7 @@ def look(p):
             px, py, pz = px + p.window[i, 3], py + p.window[i, 4], pz + p.window[i, 5]
     mean = (fx / rows, fy / rows, fz / rows)
     p.force, p.point = mean, (px / rows, py / rows, pz / rows)
-    p.along, p.one_way = along / total, rows * norm(mean) / total
+    p.along, p.one_way = along / total, rows * length(mean) / total
     p.unevenness = math.sqrt(max(rows * squares / (total * total) - 1.0, 0.0))
     axis = principal_axis(p, n, mean)
     for i in range(n):

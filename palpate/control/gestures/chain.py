@@ -19,11 +19,10 @@ import math
 import numpy as np
 
 from palpate.dynamics.cholesky import cholesky_solve
-from palpate.dynamics.coordinates import put_quaternion, quaternion_at
+from palpate.dynamics.coordinates import links_difference, put_quaternion, quaternion_at
 from palpate.jit import Block, Struct, Vector, block_loader, kernel, shared
 from palpate.model.model import CHAIN, REVOLUTE, Floats1, Floats2, Ints1, Model
 from palpate.spatial.quaternions import (
-    conjugate,
     matrix_quaternion,
     quaternion_exp,
     quaternion_log,
@@ -132,19 +131,8 @@ def chain_jacobian(c, turning):
 def posture_error(world, chain):
     """dq0 = q_rest (-) q_hold."""
     m, _, _, _, _, s = load_world(world)
-    c, q = load_chain(chain)[0], s.q_hold
-    n = 0
-    for i in c.links:
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                c.dq0[n] = c.q_rest[m.axis_q[k]] - q[m.axis_q[k]]
-                n += 1
-        else:
-            at = m.q_begin[i]
-            turn = quaternion_log(quaternion_product(conjugate(quaternion_at(q, at)), quaternion_at(c.q_rest, at)))
-            for r in range(3):
-                c.dq0[n + r] = turn[r]
-            n += 3
+    c = load_chain(chain)[0]
+    links_difference(m, c.links, s.q_hold, c.q_rest, c.dq0)
 
 
 @kernel
@@ -243,18 +231,7 @@ def move_targets(world, chain):
 @kernel
 def target_ahead(m, s, c):
     """dq = q_hold (-) q: how far the targets are ahead of the joints."""
-    n = 0
-    for i in c.links:
-        if m.kind[i] == CHAIN:
-            for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
-                c.dq[n] = s.q_hold[m.axis_q[k]] - s.q[m.axis_q[k]]
-                n += 1
-        else:
-            at = m.q_begin[i]
-            turn = quaternion_log(quaternion_product(conjugate(quaternion_at(s.q, at)), quaternion_at(s.q_hold, at)))
-            for r in range(3):
-                c.dq[n + r] = turn[r]
-            n += 3
+    links_difference(m, c.links, s.q, s.q_hold, c.dq)
 
 
 @kernel

@@ -6,10 +6,10 @@ a Avatar, i Intent, g Gestures, c Chain of the neck;  m, w, s of the World
 import math
 
 from palpate.control.gestures.chain import chain_frames, chain_jacobian, largest, move_targets, solve_step, turn_to
-from palpate.control.gestures.tables import JOINT_RAD_S, finite3
+from palpate.control.gestures.tables import JOINT_RAD_S
 from palpate.dynamics.jacobian import body_frame
 from palpate.jit import kernel
-from palpate.spatial.vectors import add, compose, get3, get9, is_finite, rotate_back, sub
+from palpate.spatial.vectors import add, compose, finite3, get3, get9, is_finite, rotate_back, sub
 
 NECK_KP, NECK_KV = 200.0, 8.0
 LOOK_1_S, LOOK_RAD_S = 6.0, 2.0  # how a gaze moves on

@@ -27,7 +27,7 @@ from palpate.control.gestures.chain import (
     turn_to,
 )
 from palpate.control.gestures.intent import AT_REST, LEFT_ALONE, STILL, TO_TARGET
-from palpate.control.gestures.tables import HAND_M_S, HAND_M_S2, HAND_N, JOINT_RAD_S, clipped, finite3, length
+from palpate.control.gestures.tables import HAND_M_S, HAND_M_S2, HAND_N, JOINT_RAD_S, clipped
 from palpate.control.limbs import RIGHT
 from palpate.dynamics.inertia import link_mass
 from palpate.dynamics.jacobian import body_frame
@@ -39,11 +39,13 @@ from palpate.spatial.vectors import (
     column,
     cross,
     dot,
+    finite3,
     get3,
     get4,
     get6,
     get9,
     is_finite,
+    length,
     put3,
     scale,
     sub,

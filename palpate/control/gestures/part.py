@@ -12,14 +12,14 @@ from palpate.control.gestures.chain import chain_of, load_chain
 from palpate.control.gestures.gaze import move_head
 from palpate.control.gestures.hands import move_hand
 from palpate.control.gestures.intent import Intent
-from palpate.control.gestures.tables import ELBOW_M, HAND_N, Gestures, finite3, load
+from palpate.control.gestures.tables import ELBOW_M, HAND_N, Gestures, load
 from palpate.control.limbs import LEFT, RIGHT, TRUNK
 from palpate.control.part import ControlPart, Setting
 from palpate.frame import Field
 from palpate.jit import Block, kernel
 from palpate.jit.routines import routine
 from palpate.model.model import CHAIN
-from palpate.spatial.vectors import is_finite
+from palpate.spatial.vectors import finite3, is_finite
 from palpate.world.state import load as load_world
 
 ZERO = (0.0, 0.0, 0.0)

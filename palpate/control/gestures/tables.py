@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from palpate.control.avatar import Avatar
 from palpate.control.gestures.intent import Intent
 from palpate.jit import Struct, Vector, block_loader, kernel
 from palpate.model.model import Floats1, Floats2, Ints1
-from palpate.spatial.vectors import dot, is_finite, scale
+from palpate.spatial.vectors import length, scale
 
 HAND_M_S, HAND_M_S2, HAND_N = 0.5, 12.0, 60.0  # reference 8; the second so that a start is no blow
 JOINT_RAD_S = 4.0  # reference 8
@@ -38,16 +36,6 @@ class Gestures(Struct):
 
 
 load = block_loader((Avatar, False), (Intent, False), (Gestures, False))
-
-
-@kernel
-def finite3(x):
-    return is_finite(x[0]) and is_finite(x[1]) and is_finite(x[2])
-
-
-@kernel
-def length(x):
-    return math.sqrt(dot(x, x))
 
 
 @kernel

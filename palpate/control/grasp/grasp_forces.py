@@ -6,7 +6,6 @@ m, ww, s  model, scratch and state of the World;  a  Avatar;  t  TwoPalms;  o  O
 import math
 
 from palpate.control.grasp.grasp_tables import CARRY, IDLE, LIFT, LOWER, PRESS, load_grasp
-from palpate.control.grasp.object_form import finite3
 from palpate.control.grasp.palms import palm_frame
 from palpate.control.limbs import LEFT, RIGHT, TRUNK
 from palpate.jit import kernel, shared
@@ -16,6 +15,7 @@ from palpate.spatial.vectors import (
     add_scaled,
     cross,
     dot,
+    finite3,
     get3,
     get6,
     get9,

@@ -26,7 +26,7 @@ from palpate.dynamics.coordinates import integrate
 from palpate.jit import Struct, Vector, kernel
 from palpate.model.model import Floats1
 from palpate.spatial.quaternions import quaternion_exp, quaternion_matrix, quaternion_product
-from palpate.spatial.vectors import add, cross, dot, get3, get4, get6, is_finite, put3, rotate, scale, sub
+from palpate.spatial.vectors import add, cross, dot, get3, get4, get6, put3, rotate, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
 MASS_KG, DAMPING_NS_M = 2.0, 30.0
@@ -68,11 +68,6 @@ class JointForm(Struct):
 @kernel
 def times(a, b):
     return (a[0] * b[0], a[1] * b[1], a[2] * b[2])
-
-
-@kernel
-def finite3(x):
-    return is_finite(x[0]) and is_finite(x[1]) and is_finite(x[2])
 
 
 @kernel

@@ -28,11 +28,11 @@ import numpy as np
 
 from palpate.conventions import GRAVITY
 from palpate.haptics.laws import Vector, find_effect, find_effect_law
-from palpate.haptics.safety import finite3, limit_norm
+from palpate.haptics.safety import limit_norm
 from palpate.jit import Block, Struct, block_loader, entry, kernel
 from palpate.jit.laws import STATE, FieldLaw, call_field
 from palpate.model.model import Floats1, Floats2, Ints1
-from palpate.spatial.vectors import add, add_scaled, dot, get3, get4, scale, sub
+from palpate.spatial.vectors import add, add_scaled, dot, finite3, get3, get4, scale, sub
 
 MAX_EFFECTS = 8
 VISCOSITY, MAGNET, VIBRATION, GUIDANCE, WORKSPACE, CONSTANT, LAW = range(7)

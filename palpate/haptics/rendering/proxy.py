@@ -23,7 +23,7 @@ from palpate.haptics.grasp import remember
 from palpate.haptics.rendering.force import render
 from palpate.haptics.rendering.halfspaces import nearest_allowed
 from palpate.haptics.rendering.nearest import nearest_of_all
-from palpate.haptics.rendering.slide import add_plane, length, slide
+from palpate.haptics.rendering.slide import add_plane, slide
 from palpate.haptics.rendering.sweep import TOUCH, sweep_shape
 from palpate.haptics.rendering.tables import (
     STICK,
@@ -37,6 +37,7 @@ from palpate.spatial.vectors import (
     get3,
     get9,
     is_finite,
+    length,
     put3,
     put9,
     rotate,

@@ -12,8 +12,6 @@ this space (Ruspini, Kolarov and Khatib 1997): with depth d_i behind plane i and
 The tangential force k t is then mu_d times the normal force k d.
 """
 
-import math
-
 from palpate.haptics.rendering.halfspaces import nearest_allowed
 from palpate.haptics.rendering.sweep import sweep_all
 from palpate.haptics.rendering.tables import (
@@ -23,7 +21,7 @@ from palpate.haptics.rendering.tables import (
     load_proxy,
 )  # fmt: skip
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add_scaled, dot, get3, sub
+from palpate.spatial.vectors import add_scaled, dot, get3, length, sub
 
 # Rounds of (towards the hand, then along planes), and legs in one round; what is left is done at the next update.
 ROUNDS, LEGS = 12, 12
@@ -83,11 +81,6 @@ def grip(f, s):
         static += f.mu_static[shape] * s.pressed[k]
         dynamic += f.mu_dynamic[shape] * s.pressed[k]
     return static, dynamic
-
-
-@kernel
-def length(x):
-    return math.sqrt(dot(x, x))
 
 
 @shared("void(intp)")

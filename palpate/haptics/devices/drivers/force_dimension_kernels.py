@@ -13,13 +13,12 @@ import math
 from typing import Any
 
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED, Port
-from palpate.haptics.safety import finite3
 from palpate.jit import Struct, block_loader, kernel
 from palpate.jit.foreign import address_of, call_int32, enter_gate, leave_gate
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import is_finite, part3
+from palpate.spatial.vectors import finite3, is_finite, part3
 
 SYMBOLS = {  # by the field of Vendor that has their address
     "get_position": "dhdGetPosition", "get_velocity": "dhdGetLinearVelocity", "get_frame": "dhdGetOrientationFrame",

@@ -19,14 +19,13 @@ import math
 from typing import Any
 
 from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, SATURATED, Port
-from palpate.haptics.safety import finite3
 from palpate.jit import Quaternion, Struct, Vector, block_loader, kernel
 from palpate.jit.atomics import fence, load_acquire, monotonic_ns, store_release
 from palpate.jit.foreign import address_of, call_int32, call_int64
 from palpate.jit.routines import routine
 from palpate.model.model import Floats1, Ints1
 from palpate.spatial.quaternions import matrix_quaternion
-from palpate.spatial.vectors import is_finite, part3, scale
+from palpate.spatial.vectors import finite3, is_finite, part3, scale
 
 SYMBOLS = {  # by the field of Exchange that has their address
     "make_current": "hdMakeCurrentDevice", "begin": "hdBeginFrame", "end": "hdEndFrame", "get_doubles": "hdGetDoublev",
