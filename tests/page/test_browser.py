@@ -162,6 +162,8 @@ def test_a_new_size_is_drawn_in_the_same_picture(tab: Tab) -> None:
             window.emptied.push(small.getImageData(0, 0, 64, 36).data.every((x) => x === 0));
         }).observe(stage);
     }""")
+    # An observer first tells the size that there is; with another one already set, the two would be told as one.
+    wait(lambda: len(tab.page.evaluate("window.emptied")) >= 1, "this size")
     tab.page.set_viewport_size({"width": 700, "height": 480})
     wait(lambda: len(tab.page.evaluate("window.emptied")) >= 2, "another size")
     assert tab.page.evaluate("window.emptied")[1:] == [False] * (len(tab.page.evaluate("window.emptied")) - 1)
