@@ -1,0 +1,1 @@
+"""Where the robot goes: target and cases, direction and velocity laws, barrier, warnings, room.  Mobile display, 4."""

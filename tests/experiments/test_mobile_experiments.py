@@ -1,0 +1,84 @@
+"""The experiments on following with the mobile display keep their claims, draw, and fail where something is broken."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from reported import failed, into, undrawn  # noqa: F401
+
+from palpate import jit
+from palpate.experiments import mobile_follow, mobile_leaps, mobile_regions
+from palpate.experiments.report import run
+from palpate.mobile.prediction import Prediction
+
+pytestmark = pytest.mark.skipif(jit.DISABLED, reason="hundreds of thousands of ticks")
+
+
+@pytest.mark.parametrize("name", ["mobile-regions", "mobile-leaps", "mobile-follow"])
+def test_an_experiment_keeps_its_claims_and_leaves_setup_and_seed(name, tmp_path):
+    """Mobile display, the tables of 4.8, 1.4 and 4.7."""
+    report = run(name, tmp_path, say=lambda line: None)
+    assert report.passed, failed(report)
+    written = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)  # no NaN
+    assert {"setup", "seed"} <= set(written["values"])
+    for figure in report.figures:
+        assert (tmp_path / figure).stat().st_size > 10_000
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_same_seed_gives_the_same_numbers(tmp_path):
+    for module, options in (
+        (mobile_leaps, {"seconds": 4.0, "seed": 7.0}),
+        (mobile_follow, {"walks": 4.0, "seed": 7.0}),
+    ):
+        a, b = (into(tmp_path, module, **options) for _ in range(2))
+        assert a.values == b.values
+        assert a.claims == b.claims
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_other_options_are_run_without_the_references_numbers(tmp_path):
+    report = into(tmp_path, mobile_regions, grid_m=0.1, usable_m=0.05)
+    assert [claim.name for claim in report.claims] == ["area grows with every 0.1 m/s, least"]
+    assert report.passed
+    report = into(tmp_path, mobile_leaps, seconds=6.0, runs=1.0, loss=0.05)
+    assert report.passed, failed(report)
+    assert not any("rms" in claim.name for claim in report.claims)
+
+
+def test_bad_options_are_one_clear_line(tmp_path):
+    for name, options in (
+        ("mobile-regions", {"grid_m": 0.0}), ("mobile-leaps", {"seconds": 1.0}), ("mobile-follow", {"walks": 0.0}),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=name):
+            run(name, tmp_path, say=lambda line: None, **options)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_filter_that_does_not_bleed_in_is_caught(tmp_path, monkeypatch):
+    way = mobile_leaps.WAYS["command, bled in"]
+    monkeypatch.setitem(mobile_leaps.WAYS, "command, bled in", replace(way, prediction=Prediction(bleed=False)))
+    assert "command, bled in: excess step" in failed(into(tmp_path, mobile_leaps))
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_follower_without_feed_forward_and_a_robot_without_barrier_are_caught(tmp_path, monkeypatch):
+    rig = mobile_follow.RIGS["improved"]
+    lame = replace(rig, follower=replace(rig.follower, target_s=1e6), safety=mobile_follow.UNGUARDED)
+    monkeypatch.setitem(mobile_follow.RIGS, "improved", lame)
+    monkeypatch.setitem(mobile_follow.STUDIED, "improved", mobile_follow.RIGS["thesis"])
+    names = failed(into(tmp_path, mobile_follow, walks=40.0))
+    assert "sideways 0.5 m/s, improved: off" in names
+    assert "random users, improved: least distance" in names
+
+
+@pytest.mark.slow
+def test_of_two_thousand_users_none_is_touched():
+    """Mobile display, acceptance 21 at ten times the number, hostile users included; 200 are in tests/mobile."""
+    walks = [mobile_follow.explore(300_000 + i, 30.0, 0.45, 180.0, chases=bool(i % 2)) for i in range(2000)]
+    found = mobile_follow.follow_many(walks, 30.0, mobile_follow.RIGS["improved"])
+    assert np.isnan(found["touched_s"]).all()
+    assert found["least_distance_m"].min() > 0.50
+    assert math.isfinite(found["off_share"].mean())
