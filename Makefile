@@ -62,7 +62,7 @@ test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPAT
 	$(BIN)/python -m pytest -m browser --deselect $(DRAG) $(ARGS)
 
 # Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
-WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics servo link contracts test_blocks.py test_six.py)
+WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics servo planar mobile link contracts test_blocks.py test_six.py)
 test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each family of cases, every array index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
 	  $(WITH_KERNELS) $(ARGS)

@@ -8,6 +8,12 @@ from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.util import logging
 
+import palpate.haptics.reach
+import palpate.runtime.session
+
+# Known to type checkers alone, for it loads late; without it no type of that signature would be found.
+palpate.runtime.session.Reach = palpate.haptics.reach.Reach
+
 # From the file, not from the installed metadata: an editable installation may be older.
 pyproject = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
 

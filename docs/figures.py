@@ -1,4 +1,5 @@
-"""Draws the pictures of docs/models.md, from the shapes and poses of the models: `python docs/figures.py [FOLDER]`.
+"""Draws the pictures of docs/models.md, from the shapes and poses of the models, and those of docs/planar.md
+(planar_figures.py): `python docs/figures.py [FOLDER]`.
 
 Every shape becomes the convex outline of its projected surface, painted from the far side to the near one.
 """
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from planar_figures import FIGURES
 
 import palpate as pp
 
@@ -92,6 +94,11 @@ def picture(model: pp.Model, posture: str) -> Figure:
     return figure
 
 
+def save(figure: Figure, file: Path) -> None:
+    figure.savefig(file, dpi=130, bbox_inches="tight")
+    print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
+
+
 def main(folder: Path = STATIC) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for description, posture in (
@@ -100,9 +107,9 @@ def main(folder: Path = STATIC) -> None:
         (pp.models.human(), "standing"),
     ):
         model = pp.compile(description)
-        file = folder / f"{model.name}.png"
-        picture(model, posture).savefig(file, dpi=130, bbox_inches="tight")
-        print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
+        save(picture(model, posture), folder / f"{model.name}.png")
+    for name, draw_it in FIGURES.items():
+        save(draw_it(), folder / f"course-{name}.png")
 
 
 if __name__ == "__main__":

@@ -110,6 +110,22 @@ def avatars(tab: Tab) -> Parts:
     return None
 
 
+@picture("planar-block", quality="plain")
+def planar(tab: Tab) -> Parts:
+    tab.page.locator(".actors .switch input").check()
+    only(tab, "plots")
+    tab.until("frame().compare === 1")
+    x, y = tab.grab("handle")
+    for k in range(1, 31):  # into a corner, and a little around
+        tab.page.mouse.move(x + 5 * k, y + 4 * k)
+        passes(tab, 0.03)
+        if k % 10 == 0:
+            tab.page.mouse.wheel(0, -120)
+    tab.until("frame().contacts > 0")
+    passes(tab, 1.0)
+    return None
+
+
 @picture("arm-rest", quality="plain")
 def scenes(tab: Tab) -> Parts:
     tab.page.click("[data-action=scenes]")

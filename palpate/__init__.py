@@ -52,6 +52,7 @@ _FRONT_DOOR = {
     "open_device": "palpate.haptics.devices.opening",
     "DeviceError": "palpate.haptics.devices.protocol",
     "effect_law": "palpate.haptics.laws",
+    **dict.fromkeys(["contact_friction", "keeper_law", "wall_law"], "palpate.haptics.contact_laws"),
     "touch": "palpate.runtime.touch",
     **dict.fromkeys(["Event", "Simulation"], "palpate.servo.simulation"),
     "Run": "palpate.servo.run",
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         mass_matrix,
         momentum,
     )  # fmt: skip
+    from palpate.haptics.contact_laws import contact_friction, keeper_law, wall_law
     from palpate.haptics.devices.opening import open_device
     from palpate.haptics.devices.protocol import DeviceError
     from palpate.haptics.hand import Hand
@@ -122,10 +124,11 @@ __all__ = [
     "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody",
     "Proxy", "Reach", "Rotation", "Run", "Scene", "Session", "Shape", "Simulation", "Sinusoid", "Snapshot",
     "SolveReport", "Step", "StepReport", "Surface", "Tasks", "Trajectory", "TrajectoryError", "Transform", "Transient",
-    "World", "WorldError", "bias", "center_of_mass", "clearance", "compile", "difference", "effect_law", "effects",
-    "energy", "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate", "inverse_dynamics",
-    "inverse_kinematics", "jacobian", "load", "mass_matrix", "models", "momentum", "open_device", "plans",
-    "restitution_law", "run_simulation", "solve_contacts", "tasks", "touch", "trajectories",
+    "World", "WorldError", "bias", "center_of_mass", "clearance", "compile", "contact_friction", "difference",
+    "effect_law", "effects", "energy", "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate",
+    "inverse_dynamics", "inverse_kinematics", "jacobian", "keeper_law", "load", "mass_matrix", "models", "momentum",
+    "open_device", "plans",
+    "restitution_law", "run_simulation", "solve_contacts", "tasks", "touch", "trajectories", "wall_law",
 ]  # fmt: skip
 
 

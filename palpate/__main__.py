@@ -23,6 +23,8 @@ def main() -> int:
             code = cli.main()
     except KeyboardInterrupt as asked:
         code = exit_code(asked)
+    except BrokenPipeError:  # whoever read has had enough
+        code = BROKEN_PIPE
     for number in REQUESTS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)  # nothing is left to close, and nobody to catch an exception

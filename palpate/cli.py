@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import math
 import re
 import sys
 import warnings
@@ -31,7 +30,7 @@ NUMBERS = {
     "rounds": (1, 100_000, "a number from 1 to 100000"),
 }
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
-BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record", "avatars"]
+BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record", "avatars", "planar"]
 
 
 @dataclass
@@ -61,13 +60,14 @@ class Bench:
     beside MuJoCo and PyBullet.  servo: how well the loop holds its rate, and how old hands and frames are when they
     arrive.  link: the same across a link, whose packets are lost, late or doubled.  page: from the pointer to the
     picture, several pages at once, and how long a start takes.  record: whether recordings keep up, and what kill -9
-    costs them.  avatars: what each of their controllers takes, and whether their scenes hold 1 kHz."""
+    costs them.  avatars: what each of their controllers takes, and whether their scenes hold 1 kHz.  planar: the servo
+    step of the planar interface beside numpy, its bodies beside pymunk, and whether it holds 4 kHz."""
     rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """dynamics (15) and contact (5): interleaved rounds for each number; more rounds, steadier medians."""
+    """dynamics (15), contact and planar (5): interleaved rounds for each number; more rounds, steadier medians."""
     quick: bool = False
-    """contact: a fiftieth of all steps, to see that everything runs."""
+    """contact, planar: a fiftieth of all steps, to see that everything runs."""
     seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
-    """servo (4), avatars (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
+    """servo (4), avatars (4), planar (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 
@@ -243,7 +243,7 @@ class Run:
 
     def run(self) -> int:
         from palpate.experiments import plugins
-        from palpate.experiments.report import run
+        from palpate.experiments.report import option, run
 
         if plugins.is_plugin(self.experiment):
             if self.out is not None or self.set:
@@ -255,7 +255,7 @@ class Run:
         if self.seconds is not None or self.scene is not None:
             raise ValueError("--seconds and --scene are for plug-ins; an experiment knows its own")
         out = self.out or Path("out") / self.experiment
-        report = run(self.experiment, out, say, **dict(map(_option, self.set)))
+        report = run(self.experiment, out, say, **dict(map(option, self.set)))
         for claim in report.claims:
             mark, style = ("holds", "green") if claim.passed else ("FAILS", "red")
             low = "" if claim.low is None else f"{claim.low:g} <= "
@@ -263,6 +263,22 @@ class Run:
             say_marked(mark, style, f"  {claim.name}: {low}{claim.value:.4g}{high} {claim.unit}".rstrip())
         say(f"{sum(c.passed for c in report.claims)} of {len(report.claims)} claims hold; report and figures in {out}")
         return 0 if report.passed else 1
+
+
+@dataclass
+class Calibrate:
+    """Find how tracker, robot and arm of a mobile display sit on each other, from recorded poses."""
+
+    file: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+    """CSV, a row for each pose: heading_deg, sensor_x_mm, .., theta1_deg, .., tool_x_mm, .. (or _rad, _m)."""
+    out: Annotated[Path | None, tyro.conf.arg(metavar="DIR")] = None
+    """Also write report.json and figures of the residuals into this folder."""
+
+    def run(self) -> int:
+        from palpate.mobile.calibration.command import calibrate_file
+
+        calibrate_file(self.file, self.out, console)
+        return 0
 
 
 @dataclass
@@ -299,19 +315,6 @@ class Devices:
                      "drivers")  # fmt: skip
 
 
-def _option(text: str) -> tuple[str, float | str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
-    try:
-        number = float(value)
-    except ValueError:
-        return name, value
-    if not math.isfinite(number):
-        raise ValueError(f"--set takes finite numbers, got {text!r}")
-    return name, number
-
-
 def _list(registry: Registry, group: str) -> int:
     known = everything(registry, group)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
@@ -334,6 +337,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Run, subcommand("run")]
+    | Annotated[Calibrate, subcommand("calibrate")]
     | Annotated[Experiments, subcommand("experiments")]
     | Annotated[Scenes, subcommand("scenes")]
     | Annotated[Devices, subcommand("devices")]

@@ -22,7 +22,7 @@ def everything(registry: Registry, group: str) -> Registry:
 
 def find(registry: Registry, group: str, name: str) -> Any:
     """What a name stands for, imported; an unknown name is a ValueError that lists or guesses."""
-    known = everything(registry, group)
+    known = registry if name in registry else everything(registry, group)  # looking at what is installed takes 8 ms
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known)) or 'none yet'}"

@@ -31,6 +31,17 @@ TAKEN = {
     "arm-push.png",
     "avatar-patterns.png",
     "avatar-hand-shake.png",
+    "mobile-follow.png",
+    "mobile-leaps.png",
+    "planar-walls-compared.png",
+    "planar-walls-device.png",
+    "planar-friction-compared.png",
+    "planar-peg-device.png",
+    "planar-rates.png",
+    "planar-device.png",
+    "planar-four-channel.png",
+    "mobile-calibration.png",
+    "mobile-calibration-residuals.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 

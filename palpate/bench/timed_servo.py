@@ -10,13 +10,13 @@ import numpy as np
 
 from palpate.frame import COUNTERS, PLAY
 from palpate.runtime.session import FIFO_PRIORITY, SPIN_US
-from palpate.runtime.world.simulation import WorldSimulation
 from palpate.servo.loop import SPIN_NS
+from palpate.servo.simulation import Simulation
 
 WATCH_S = 0.05  # between two looks of whoever reads along
 
 
-def run_servo(engine: WorldSimulation, periods: int, fifo: bool, watch: Callable[[], None] = lambda: None) -> None:
+def run_servo(engine: Simulation, periods: int, fifo: bool, watch: Callable[[], None] = lambda: None) -> None:
     """Run from the start of the scene; `watch` is called now and then meanwhile, and once more at the end."""
     engine.restart()
     engine.beat.control[SPIN_NS] = SPIN_US * 1000
@@ -34,7 +34,7 @@ def run_servo(engine: WorldSimulation, periods: int, fifo: bool, watch: Callable
         watch()
 
 
-def lateness_row(engine: WorldSimulation, periods: int) -> dict[str, float]:
+def lateness_row(engine: Simulation, periods: int) -> dict[str, float]:
     """Of an engine with a log of that many periods: lateness [us], the part of ticks that ended after the next was due,
     and how many were given up."""
     late_us = engine.beat.lateness_log * 1e-3

@@ -80,6 +80,58 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.learn_by_touch:run",
         "a hand that only feels finds its way past an obstacle, and learns from trial to trial",
     ),
+    "mobile-calibration": (
+        "palpate.experiments.mobile_calibration:run",
+        "a mobile display calibrated from recorded poses: what six offsets hide, psi, harmonics, and which to believe",
+    ),
+    "mobile-follow": (
+        "palpate.experiments.mobile_follow:run",
+        "mobile display: a robot follows a walking person: the thesis' law, at full speed, and improved",
+    ),
+    "mobile-leaps": (
+        "palpate.experiments.mobile_leaps:run",
+        "mobile display: the haptic point leaps when the base's pose is held, and not when it is predicted",
+    ),
+    "mobile-regions": (
+        "palpate.experiments.mobile_regions:run",
+        "mobile display: where a user may walk, jump and turn to in a second, over the robot's speed",
+    ),
+    "planar-device": (
+        "palpate.experiments.planar_device:run",
+        "the planar pantographs over their plane: workspace, isotropy, force and resolution",
+    ),
+    "planar-four-channel": (
+        "palpate.experiments.planar_four_channel:run",
+        "a hand leads a body onto a wall: position and force, force alone, and two channels",
+    ),
+    "planar-observer": (
+        "palpate.experiments.planar_observer:run",
+        "the hand's force without a sensor: two observers, their lag and ripple, and a velocity that is biased",
+    ),
+    "planar-friction": (
+        "palpate.experiments.planar_friction:run",
+        "planar haptics: eight frictions below break-away: drift, dither, unloading, a ramp, settling",
+    ),
+    "planar-peg": (
+        "palpate.experiments.planar_peg:run",
+        "planar haptics: a peg pushed into a tight hole slips and sticks, with five frictions",
+    ),
+    "planar-peg-device": (
+        "palpate.experiments.planar_peg_device:run",
+        "planar haptics: a hand pushes the peg on the simulated device: what each friction feels like",
+    ),
+    "planar-rates": (
+        "palpate.experiments.planar_rates:run",
+        "planar haptics: what 250 Hz to 4 kHz do to each wall, and a velocity filter's best cut-off",
+    ),
+    "planar-walls": (
+        "palpate.experiments.planar_walls:run",
+        "planar haptics: a block pushed onto each wall: which create energy, which keep it, which bring it to rest",
+    ),
+    "planar-walls-device": (
+        "palpate.experiments.planar_walls_device:run",
+        "planar haptics: a hand leads a tilted block into each wall on the simulated device, relaxed and firm",
+    ),
     "sync-vs-async": (
         "palpate.experiments.sync_vs_async:run",
         "a wall in step with the servo against a slow one: lag, energy, stability",

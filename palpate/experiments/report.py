@@ -91,6 +91,20 @@ def run(name: str, out: Path, say: Callable[[str], None] = print, **options: flo
     return report
 
 
+def option(text: str) -> tuple[str, float | str]:
+    """NAME=VALUE as --set has it; a value that looks like a number is one."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise ValueError(f"--set takes NAME=VALUE, got {text!r}")
+    try:
+        number = float(value)
+    except ValueError:
+        return name, value
+    if not math.isfinite(number):
+        raise ValueError(f"--set takes finite numbers, got {text!r}")
+    return name, number
+
+
 def _check_options(name: str, function: Callable[..., None], options: dict[str, float | str]) -> None:
     takes = getattr(function, "options", ())
     for option in options:

@@ -26,6 +26,7 @@ from matplotlib.figure import Figure
 
 from palpate.experiments.report import Report
 from palpate.experiments.wall_loops import Loop, follow_entry, meet_entry
+from palpate.haptics.contact_laws import STATE, WallLaw, find_contact_law
 from palpate.haptics.passivity import open_accounts
 from palpate.jit import Block
 from palpate.link.estimate import EXTRAPOLATE, HOLD, INTERPOLATE
@@ -68,11 +69,18 @@ WAYS = _ways()
 # ---- a person leads the device
 
 
+def wall(stiffness_N_m: float) -> tuple[int, np.ndarray]:
+    """(address, settings) of the spring that is simulated."""
+    law = find_contact_law(WallLaw, "zoh")
+    return law.address, law.row(stiffness_N_m=float(stiffness_N_m))
+
+
 def follow(way: Way, path_m: np.ndarray, stiffness_N_m: float = STIFFNESS_N_M) -> tuple[np.ndarray, np.ndarray]:
     """(force on the device [N], energy the wall absorbed [J]) at every tick along a path."""
     path = np.ascontiguousarray(path_m, dtype=float)
     force, absorbed = np.empty(len(path)), np.empty(len(path))
-    follow_entry(path, float(stiffness_N_m), way.ratio, way.mode, force, absorbed)
+    spring, setting = wall(stiffness_N_m)
+    follow_entry(path, spring, setting, np.zeros(STATE), way.ratio, way.mode, force, absorbed)
     return force, absorbed
 
 
@@ -110,9 +118,10 @@ def rise(way: Way) -> tuple[float, float]:
 
 def meet(way: Way, stiffness_N_m: float, start_m: float, seconds: float) -> np.ndarray:
     """(ticks, 3) position, force, energy absorbed of a device that is let go at rest and pushed towards the wall."""
-    loop = Loop(mass=MASS_KG, damping=DAMPING_NS_M, dt=DT_S, push=PUSH_N, gap=start_m)
+    spring, setting = wall(stiffness_N_m)
+    loop = Loop(mass=MASS_KG, damping=DAMPING_NS_M, dt=DT_S, push=PUSH_N, gap=start_m, wall=spring)
     block, trace = Block(loop, open_accounts(1)), np.empty((round(seconds / DT_S), 3))
-    meet_entry(block.address, float(stiffness_N_m), way.ratio, way.mode, trace)
+    meet_entry(block.address, setting, np.zeros(STATE), way.ratio, way.mode, trace)
     return trace
 
 

@@ -1,7 +1,10 @@
 """Loops of a device at a wall, sample by sample: the kernels of the experiments z-width and sync-vs-async.
 
-The device is a mass with damping on one axis, m x'' = -b x' + f - push; the wall fills x < 0 and only pushes.  A force
-is held for a period T, and the motion meanwhile is exact.  f on the device [N];  E energy that the wall absorbed [J].
+The device is a mass with damping on one axis, m x'' = -b x' + f - push; the wall, any law of haptics/contact_laws.py,
+fills x < 0 and only pushes.  A force is held for a period T, and the motion meanwhile is exact.  Remedies here see the
+device in the air too, where the keepers of planar/keepers, which are of one contact, do not.
+
+f on the device [N];  E energy that the wall absorbed [J].
 """
 
 from __future__ import annotations
@@ -10,10 +13,12 @@ import math
 
 import numpy as np
 
+from palpate.haptics.contact_laws import call_wall, pushing
 from palpate.haptics.passivity import PortEnergy, bound_axis, control_axis, forget, observe_axis
 from palpate.haptics.virtual_coupling import coupling_force, drawn, pressed, shown_mass
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.link.estimate import EXTRAPOLATE, INTERPOLATE
+from palpate.planar.trial_kernels import clear, held_motion
 
 # what a force is made with
 NONE, COUPLING, CONTROLLER, BOUNDING = range(4)
@@ -39,33 +44,25 @@ class Loop(Struct):
     declared: float  # damping that energy bounding counts on [N s/m]
     forget_s: float  # of the passivity controller
     method: int  # NONE, COUPLING, ...
+    wall: int  # address of its law
 
 
 load = block_loader((Loop, True), (PortEnergy, False))
 
 
 @kernel
-def held_motion(mass: float, damping: float, dt: float) -> tuple[float, float, float, float]:
-    """(a, g, p, h) of x+ = x + p v + h u, v+ = a v + g u: m v' = -b v + u, u held, exactly."""
-    z = damping * dt / mass
-    if z > 1e-4:
-        first = -math.expm1(-z) / z
-        second = (1.0 - first) / z
-    else:  # their series, which need no damping
-        first = 1.0 - z / 2.0 + z * z / 6.0
-        second = 0.5 - z / 6.0 + z * z / 24.0
-    return math.exp(-z), dt * first / mass, dt * first, dt * dt * second / mass
-
-
-@kernel
-def spring_wall(stiffness: float, damping: float, x: float, v: float) -> float:
-    """The force on the device of a wall that fills x < 0 and only pushes [N]."""
-    return max(0.0, -stiffness * x - damping * v) if x < 0.0 else 0.0
+def wall_force(wall: int, setting: np.ndarray, state: np.ndarray, x: float, v: float, dt: float, mass: float) -> float:
+    """The force on the device of the wall law at an address, which fills x < 0 and only pushes [N]."""
+    if x < 0.0:
+        force: float = pushing(call_wall(wall, -x, -v, dt, mass, setting, state))
+        return force
+    clear(state)
+    return 0.0
 
 
 @kernel
 def drop(
-    s: Loop, stiffness: float, damping: float, e: PortEnergy, trace: np.ndarray
+    s: Loop, setting: np.ndarray, state: np.ndarray, e: PortEnergy, trace: np.ndarray
 ) -> tuple[float, float, float, float, float]:  # fmt: skip
     """One drop on one wall; `trace` (steps, 3), if it has rows, gets position, force and energy.
 
@@ -81,6 +78,7 @@ def drop(
     f = smooth = spared = 0.0
     y, u = (before, 0.0, 0.0), ORIGIN
     e.absorbed[0] = e.lowest[0] = e.away_s[0] = 0.0
+    clear(state)
     highest, lowest, mean, created, least = -math.inf, math.inf, 0.0, 0.0, 0.0
     for k in range(s.steps):
         seen = step * math.floor(x / step + 0.5) if step > 0.0 else x
@@ -89,11 +87,11 @@ def drop(
         smooth += s.smoothing * (dx / dt - smooth)
         observe_axis(e, 0, f, dx)
         spared += -f * dx + s.declared / dt * dx * dx
-        wanted = spring_wall(stiffness, damping, seen, smooth)
+        wanted = wall_force(s.wall, setting, state, seen, smooth, dt, m)
         if s.method == COUPLING:
             at, speed = (seen, 0.0, 0.0), (dx / dt, 0.0, 0.0)
             u = drawn(coupling, s.tool, at, speed, y, u, ORIGIN, dt)
-            y, u, _ = pressed((stiffness, damping), shown, ORIGIN, X_AXIS, y, u, dt)
+            y, u, _ = pressed((setting[0], setting[1]), shown, ORIGIN, X_AXIS, y, u, dt)
             f = coupling_force(coupling, at, speed, y, u)[0]
         elif s.method == CONTROLLER:
             forget(e, 0, seen < 0.0, s.forget_s, dt)
@@ -115,12 +113,12 @@ def drop(
     return highest, lowest, mean, created, least
 
 
-@entry("intp, float64[:, ::1], float64[:, ::1], float64[:, ::1]")
-def drops_entry(address, walls, out, trace):  # type: ignore[no-untyped-def]
-    """A drop on each wall (n, 2), stiffness and damping; out (n, 5): see `drop`."""
+@entry("intp, float64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1]")
+def drops_entry(address, settings, state, out, trace):  # type: ignore[no-untyped-def]
+    """A drop on the wall with each settings (n, SETTINGS); out (n, 5): see `drop`."""
     s, e = load(address)
-    for i in range(walls.shape[0]):
-        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = drop(s, walls[i, 0], walls[i, 1], e, trace)
+    for i in range(settings.shape[0]):
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4] = drop(s, settings[i], state, e, trace)
 
 
 # ---- a wall whose simulation is slower than the servo
@@ -136,27 +134,27 @@ def filled_in(mode: int, newest: float, before: float, phase: float) -> float:
     return newest
 
 
-@entry("float64[::1], float64, intp, intp, float64[::1], float64[::1]")
-def follow_entry(path, stiffness, ratio, mode, force, absorbed):  # type: ignore[no-untyped-def]
+@entry("float64[::1], intp, float64[::1], float64[::1], intp, intp, float64[::1], float64[::1]")
+def follow_entry(path, wall, setting, state, ratio, mode, force, absorbed):  # type: ignore[no-untyped-def]
     """The device is led along a path [m], one point a tick; the wall is simulated every `ratio` ticks."""
     newest = before = 0.0
     for k in range(path.shape[0]):
         absorbed[k] = absorbed[k - 1] - force[k - 1] * (path[k] - path[k - 1]) if k > 0 else 0.0
         if k % ratio == 0:
-            before, newest = newest, spring_wall(stiffness, 0.0, path[k], 0.0)
+            before, newest = newest, wall_force(wall, setting, state, path[k], 0.0, 0.0, 0.0)
         force[k] = filled_in(mode, newest, before, (k % ratio) / ratio)
 
 
-@entry("intp, float64, intp, intp, float64[:, ::1]")
-def meet_entry(address, stiffness, ratio, mode, trace):  # type: ignore[no-untyped-def]
+@entry("intp, float64[::1], float64[::1], intp, intp, float64[:, ::1]")
+def meet_entry(address, setting, state, ratio, mode, trace):  # type: ignore[no-untyped-def]
     """The device is let go at its gap; trace (ticks, 3): position, force, energy absorbed."""
     s, _ = load(address)
     a, g, p, h = held_motion(s.mass, s.damping, s.dt)
     x, v, f, absorbed = s.gap, 0.0, 0.0, 0.0
-    newest = before = spring_wall(stiffness, 0.0, x, 0.0)
+    newest = before = wall_force(s.wall, setting, state, x, 0.0, s.dt, s.mass)
     for k in range(trace.shape[0]):
         if k % ratio == 0:
-            before, newest = newest, spring_wall(stiffness, 0.0, x, 0.0)
+            before, newest = newest, wall_force(s.wall, setting, state, x, 0.0, s.dt, s.mass)
         f = filled_in(mode, newest, before, (k % ratio) / ratio)
         trace[k, 0], trace[k, 1], trace[k, 2] = x, f, absorbed
         u = f - s.push

@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from palpate.experiments.report import Report
 from palpate.experiments.wall_loops import Loop, drops_entry
+from palpate.haptics.contact_laws import STATE, WallLaw, find_contact_law
 from palpate.haptics.passivity import open_accounts
 from palpate.jit import Block
 
@@ -43,6 +44,7 @@ class Setup:
     rate_hz: float = 500.0
     filter_hz: float = 30.0  # of the velocity; inf: raw
     method: str = "none"  # one of METHODS
+    wall: str = "zoh"  # law of haptics/contact_laws.py, with its settings but stiffness and damping as they are
     coupling_N_m: float = 1500.0
     coupling_Ns_m: float = 2.0
     tool_kg: float = 0.1
@@ -56,6 +58,9 @@ class Setup:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"z-width: method is {self.method!r}, it must be one of {', '.join(METHODS)}")
+        if self.method == "coupling" and self.wall != "zoh":
+            raise ValueError("z-width: the coupling's tool meets a spring and damper, so the wall must be 'zoh'")
+        find_contact_law(WallLaw, self.wall)
         for name in ("mass_kg", "damping_Ns_m", "rate_hz", "filter_hz", "tool_kg", "push_N", "gap_m", "forget_s"):
             if not getattr(self, name) > 0.0:
                 raise ValueError(f"z-width: {name} must be positive")
@@ -77,6 +82,7 @@ class Setup:
             steps=round(self.seconds * self.rate_hz), watched=round(self.rate_hz),
             coupling_stiffness=self.coupling_N_m, coupling_damping=self.coupling_Ns_m, tool=self.tool_kg,
             declared=self.declared_Ns_m, forget_s=self.forget_s, method=METHODS.index(self.method),
+            wall=find_contact_law(WallLaw, self.wall).address,
         )  # fmt: skip
 
 
@@ -104,10 +110,11 @@ class Drops(NamedTuple):
 def drops(setup: Setup, stiffness_N_m: ArrayLike, damping_Ns_m: ArrayLike, trace: bool = False) -> Drops:
     """Let the device go before walls of these stiffnesses and dampings (broadcast against each other)."""
     K, B = np.broadcast_arrays(np.asarray(stiffness_N_m, float), np.asarray(damping_Ns_m, float))
-    walls = np.stack([K.ravel(), B.ravel()], axis=1)
-    loop, out = setup.loop(), np.empty((len(walls), 5))
+    settings = np.tile(find_contact_law(WallLaw, setup.wall).row(), (K.size, 1))
+    settings[:, 0], settings[:, 1] = K.ravel(), B.ravel()
+    loop, out = setup.loop(), np.empty((K.size, 5))
     block, path = Block(loop, open_accounts(1)), np.empty((loop.steps if trace else 0, 3))
-    drops_entry(block.address, walls, out, path)
+    drops_entry(block.address, settings, np.zeros(STATE), out, path)
     highest, lowest, mean, created, spared = out.T.reshape(5, *K.shape)
     return Drops(highest, lowest, mean, created, spared, path)
 
@@ -216,7 +223,9 @@ def draw_region(axes: Axes, setup: Setup, ok: np.ndarray, raw: np.ndarray, filte
     axes.set_xscale("symlog", linthresh=1.0, linscale=0.7)
     axes.set_xticks([0, 0.5, 1, 2, 5, 10, 20, 50, 100, 200], ["0", "½", "1", "2", "5", "10", "20", "50", "100", "200"])
     axes.set(yscale="log", xlim=(0, 200), ylim=(50, 1.5e5))
-    axes.set_title(f"walls that settle in {setup.seconds:g} s: {setup.mass_kg:g} kg, b = {b:g} N s/m, {rate:g} Hz")
+    axes.set_title(
+        f"{setup.wall} walls that settle in {setup.seconds:g} s: {setup.mass_kg:g} kg, b = {b:g} N s/m, {rate:g} Hz"
+    )
     axes.legend(fontsize=8, loc="lower center")
 
 
@@ -285,7 +294,7 @@ def claim_reference(report: Report, setup: Setup, raw_setup: Setup) -> None:
 
 def claim_passive(report: Report, setup: Setup) -> None:
     """Below the passive limit no drop gets energy out of the wall; at four times the linear limit drops do."""
-    plain = replace(setup, filter_hz=math.inf, encoder_m=0.0, method="none")
+    plain = replace(setup, filter_hz=math.inf, encoder_m=0.0, method="none", wall="zoh")
     B = np.linspace(0.0, 0.95 * setup.damping_Ns_m, 20)
     inside = drops(plain, np.linspace(0.05, 1.0, 20)[:, None] * passive_limit(setup, B), B)
     report.claim("energy created by passive walls, largest", inside.created_J.max(), high=1e-12, unit="J")
@@ -314,7 +323,7 @@ def run(report: Report, **options: float | str) -> None:
     report.say(f"{ok.size} walls, {ok.sum()} settle; stiffest {dropped.max():.0f} N/m")
     if setup == Setup():
         claim_reference(report, setup, raw_setup)
-    if setup.method == "none":
+    if setup.method == "none" and setup.wall == "zoh":
         grid = STIFFNESS_N_M[1] / STIFFNESS_N_M[0]
         report.claim("walls that settle above the linear limit, by more than the grid",
                      np.sum(dropped > grid * filtered), high=0)  # fmt: skip

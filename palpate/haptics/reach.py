@@ -105,7 +105,7 @@ class Reaching:
         self.guard, self.energy = new_guard(spec), open_accounts(len(DEVICE_PORTS))
         turning = reach.stiffness_Nm_rad
         if turning is None:
-            turning = STIFF_TURN_NM_RAD if spec.senses >= 6 else 0.0
+            turning = STIFF_TURN_NM_RAD if spec.senses >= 6 or spec.senses_turn else 0.0
         weight = max(1.0, reach.strength_N / spec.force_limit_N) if spec.force_limit_N > 0.0 else 1.0
         self.want = in_tick.want or Want(
             does=BUTTON, radius_m=reach.radius_m, times=1.0, stiffness=per_axis(reach.stiffness_N_m, "stiffness_N_m"),
@@ -148,6 +148,7 @@ class Reaching:
         self.rendering = Rendering(
             world.model, world.arrays.shapes.geometry, reach.surface, passed, reach.radius_m,
             link_R=world.arrays.contacts.link_R, link_p=world.arrays.contacts.link_p, old_R=a.old_R, old_p=a.old_p,
+            mass_kg=reach.device_mass_kg,
         )  # fmt: skip
         a.proxy = self.rendering.address
         a.touch = touch.address  # last: from now on it is called
@@ -161,7 +162,9 @@ class Reaching:
     def fault(self) -> str:
         """Why there is no force, empty if nothing is wrong."""
         cause = WHY[self.guard.cause]
-        return f"{cause}: {self.effects.failed}" if cause and self.effects.failed else cause
+        surface = self.rendering.failed if self.rendering is not None and self.arrays.lawless else ""
+        whose = self.effects.failed or surface
+        return f"{cause}: {whose}" if cause and whose else cause
 
     def report(self) -> DeviceReport:
         """How it went so far."""

@@ -241,7 +241,7 @@ def feel(m, w, c, s, a, x, e, f, t, port, moved, turned, address):
     effects = effects_force(f, a.hip, a.hip_velocity, a.now_s)
     force = keep_honest(a, e, t, port, rotate_back(R, add(force, effects)), moved, dt)
     torque = keep_turning_honest(a, e, port, rotate_back(R, torque), turned, dt)
-    return force, torque, finite3(effects)
+    return force, torque, finite3(effects) and a.lawless == 0
 
 
 @routine
@@ -252,7 +252,7 @@ def reach(address):
     m, w, _, c, _, s = load_world(a.world)
     dt = a.dt
     if a.engage:
-        a.engage, a.started, f.failed = 0, 0, -1
+        a.engage, a.started, a.lawless, f.failed = 0, 0, 0, -1
         engage(g)
         let_go(a)
     port.now_s, port.dt = a.now_s, dt

@@ -73,6 +73,7 @@ class ReachArrays(Struct):
     stored_J: float  # FEEL, where rise_N_s keeps a force back: what the spring of the touch has, and
     power_W: float  # what it gave the bodies in the tick before
     before: Vector  # where the hand was then
+    lawless: int  # 1: a surface's law gave what is not a number
     # the outcome
     does: int  # devices/want.py, NOTHING if it found nothing to do it to
     held: int  # body, and

@@ -130,8 +130,9 @@ def touch_bodies(m, w, s, a, x, e, dt):
         q.radius_m, a.placed = x.radius_m, 0
     q.placed = q.placed if a.placed else 0
     at, v, weight = a.hip, a.hip_velocity, a.weight * x.times
+    q.failed = 0
     update_proxy(a.proxy, at[0], at[1], at[2], v[0], v[1], v[2], dt)
-    a.placed = q.placed
+    a.placed, a.lawless = q.placed, q.failed != 0
     wanted = ZERO
     for k in range(q.n_contacts):
         body, point, shape = q.contact_body[k], get3(q.contact_point, k), q.contact_shape[k]

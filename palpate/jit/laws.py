@@ -128,7 +128,7 @@ def _caller(result: Any) -> Any:
     @extending.intrinsic
     def call(typingctx, address, arguments):
         members = [types.unliteral(member) for member in arguments.types]
-        if any(getattr(member, "dtype", member) is not types.float64 for member in members):
+        if any(getattr(member, "dtype", member) not in (types.float64, types.intp) for member in members):
             raise TypeError(f"a law takes numbers of float64, not {arguments}")
 
         def codegen(context, builder, signature, values):
@@ -144,15 +144,15 @@ def _caller(result: Any) -> Any:
     return call
 
 
-_number, _three = _caller(types.float64), _caller(types.UniTuple(types.float64, 3))
+number_at, _three = _caller(types.float64), _caller(types.UniTuple(types.float64, 3))
 
 
 @kernel
 def call_law(address, numbers, state):
     """The law of numbers, a tuple of as many as it takes, at an address; state: its row, empty if it keeps none."""
     if state.shape[0] > 0:
-        return _number(address, (*numbers, state))
-    return _number(address, numbers)
+        return number_at(address, (*numbers, state))
+    return number_at(address, numbers)
 
 
 @kernel

@@ -109,7 +109,7 @@ def open_queue(impairments: Impairments, start_ns: int = 0, capacity: int = 256)
                "outage_begin_ns": begin_s, "outage_length_ns": length_s}  # fmt: skip
     return Queue(
         loss=x.loss, reorder=x.reorder, duplicate=x.duplicate, start_ns=start_ns, latest_due_ns=-NEVER_NS,
-        random=_random_state(x.seed), **{name: round(s * NS_PER_S) for name, s in seconds.items()},
+        random=random_state(x.seed), **{name: round(s * NS_PER_S) for name, s in seconds.items()},
         words=_zeros(capacity * PACKET_WORDS), length=_zeros(capacity), due_ns=_zeros(capacity), order=_zeros(capacity),
     )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _zeros(n: int) -> NDArray[np.int64]:
     return np.zeros(n, dtype=np.int64)
 
 
-def _random_state(seed: int) -> int:
+def random_state(seed: int) -> int:
     """A word that is not 0, far from that of the next seed."""
     return int(np.random.SeedSequence(seed).generate_state(1, np.uint64).view(np.int64)[0]) or 1
 

@@ -3,6 +3,8 @@
 {"type": "hand", "hand": 0 | 1, "kind": "pull", "body": int, "at_body": [3], "target": [3], "stiffness": number,
  "damping": number}                                           holds a body there; hand, kind and damping may be left
                                                               out: 0, "pull", 1
+ "orientation": [4], "turning": number                        with both, it is also turned there, (w, x, y, z), by a
+                                                              spring of so many N m/rad
 {"type": "hand", "kind": "press", "target": [3], "radius": number, ...}   presses with a ball on whatever is there
 {"type": "release", "hand": 0 | 1}                            lets go; without "hand", of everything
 {"type": "take"}                                              asks whoever holds the hands for them
@@ -14,6 +16,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Collection, Mapping
@@ -30,7 +33,9 @@ LONGEST_REQUEST = 48 * 2**20  # a robot's file with its meshes, in base64
 IS_REQUEST = re.compile(r'\s*\{\s*"type"\s*:\s*"request"')  # only these may be long, and only if they say so first
 FARTHEST_M = 1000.0  # no scene is larger; keeps squares of what comes in far from overflow
 STIFFEST_N_M = 1e6  # beyond what any servo at 4 kHz holds; its own limit lies far below
+STIFFEST_NM_RAD = 1e4  # of the spring that turns, likewise
 MOST_DAMPING = 10.0  # times critical
+UNIT = 1e-3  # how far the length of a quaternion may be from one
 LARGEST_BALL_M = 0.1  # that presses
 
 PROTOCOL = 2  # of hello and messages: a page that knows another one asks to be reloaded
@@ -135,7 +140,18 @@ def _pull(said: dict[str, Any], touchable: Collection[int]) -> dict[str, Any] | 
     body, at_body = said.get("body"), _numbers(said.get("at_body"), 3)
     if type(body) is not int or body not in touchable or at_body is None:
         return None
-    return {"hold": frame.PULL, "body": body, "at_body": at_body}
+    turned = _turn(said) if "orientation" in said or "turning" in said else {}
+    return None if turned is None else {"hold": frame.PULL, "body": body, "at_body": at_body, **turned}
+
+
+def _turn(said: dict[str, Any]) -> dict[str, Any] | None:
+    orientation, turning = _numbers(said.get("orientation"), 4), finite_number(said.get("turning"))
+    if orientation is None or abs(math.hypot(*orientation) - 1.0) > UNIT:
+        return None
+    if turning is None or not 0.0 < turning <= STIFFEST_NM_RAD:
+        return None
+    length = math.hypot(*orientation)
+    return {"orientation": [x / length for x in orientation], "stiffness_Nm_rad": turning}
 
 
 def _press(said: dict[str, Any]) -> dict[str, Any] | None:

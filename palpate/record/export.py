@@ -63,7 +63,8 @@ def _export(
         return _csv(recording, out, everything, progress)
     if format == "parquet":
         return _parquet(recording, out, everything, progress)
-    if format == "hands" or (format == "hand" and not all(map(recording.layout.length.get, DEVICE))):
+    device = recording.hello.get("devices", True) and all(map(recording.layout.length.get, DEVICE))
+    if format == "hands" or (format == "hand" and not device):
         return write_hands(out, hands_of(recording))
     if format == "hand":
         return _hand(recording, out, progress)

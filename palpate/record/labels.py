@@ -20,7 +20,8 @@ DERIVED = (
 AXES = ("x", "y", "z")
 ENERGIES = ("kinetic", "potential", "hand")
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
-OWNERS = ("hand", "device", "contact")  # whose fields have a row for each
+# whose fields have a row for each, and a field that says how many there are
+OWNERS = {"hand": "hand_body", "device": "device_held", "contact": "contact_body"}
 PARTS = {"counters": DEVICE_COUNTERS, "energy": DEVICE_PORTS, "quaternion": tuple("wxyz"), "contact_body": ("a", "b")}
 
 
@@ -58,12 +59,19 @@ def axes_of(layout: Layout, hello: dict[str, Any]) -> list[Axis]:
 def columns(layout: Layout, hello: dict[str, Any], everything: bool = False) -> list[Column]:
     """The columns of a frame: FIRST, then its fields in their order; DERIVED only if everything is asked for."""
     fields = {field.name: field for field in layout.fields}
-    names = [*FIRST, *(n for n in fields if n not in FIRST and (everything or n not in DERIVED))]
+    names = [*FIRST, *(n for n in fields if n not in FIRST and (everything or not is_derived(layout, n)))]
     return [
         Column(label, layout.offset[name] + i, fields[name].kind)
         for name in names
         for i, label in enumerate(labels(layout, hello, fields[name]))
     ]
+
+
+def is_derived(layout: Layout, name: str) -> bool:
+    """Whether it is left out unless everything is asked for: DERIVED, and what else has a row for each contact."""
+    of_contacts = name.startswith(("contact_", "other_contact_"))  # of a second world that is compared, too
+    contacts = layout.shape.get("contact_body", (0,))[:1]
+    return name in DERIVED or (of_contacts and layout.shape[name][:1] == contacts)
 
 
 def labels(layout: Layout, hello: dict[str, Any], field: Field) -> list[str]:
@@ -83,7 +91,7 @@ def labels(layout: Layout, hello: dict[str, Any], field: Field) -> list[str]:
     if name == "energy" and n == len(ENERGIES):
         return [f"energy_{part}" for part in ENERGIES]
     owner = next((owner for owner in OWNERS if name.startswith(f"{owner}_")), None)
-    if owner is not None:
+    if owner is not None and layout.shape[name][0] == layout.shape.get(OWNERS[owner], layout.shape[name])[0]:
         return [f"{owner}{k}.{part}" for k in range(layout.shape[name][0]) for part in _of_one(layout, name, owner)]
     return [f"{name}.{i}" for i in range(n)]
 

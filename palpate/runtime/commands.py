@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import secrets
+import sys
 import webbrowser
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -72,7 +73,7 @@ def touch(
             early.listening()  # which takes longer beside those that compile
             where = early.where
             _show(early.url, browser, say)
-        compiling.enter_context(compiled_ahead("palpate.runtime.world.tick", "tick_world"))
+        compiling.enter_context(compiled_ahead(*_tick_of(scene)))
         built: Runnable | None = build(scene, edit)
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
@@ -98,6 +99,12 @@ def touch(
             if built is not None and not ending.over:
                 say(f"now the scene {built.name!r}{', which is not recorded' if record else ''}")
     return 0
+
+
+def _tick_of(scene: str) -> tuple[str, str]:
+    """Module and name of the routine that a scene's session ticks with: a World's, or the TICK of its own module."""
+    module = sys.modules.get(getattr(scene_of(scene), "__module__", ""))
+    return getattr(module, "TICK", ("palpate.runtime.world.tick", "tick_world"))
 
 
 def build(scene: str, edit: str | None) -> Runnable:

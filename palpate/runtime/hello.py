@@ -5,16 +5,22 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
     bodies    [{"name", "shapes", "touchable", ...}, ...]; row 0 is the world, and row k of the frame's field `pose` is
               where body k is; one whose `parked` in the frame is not 0 is not there
     start     rows as of `pose`, where the simulation begins: what the camera looks at
-    views     {"perspective" | "front" | "side" | "top": {"eye": [3], "target": [3]}}: where the camera stands [m];
-              those left out follow from what there is to see
+    views     {"perspective" | "front" | "side" | "top": {"eye": [3], "target": [3]}}: where the camera stands [m] in a
+              picture of 4 : 3, farther back in a narrower one; those left out follow from what there is to see
     settings  sliders: [{"event", "label", "field", "unit", "low", "high", "step", "value", "about", "switch"}, ...]:
               the page sends the event with a value, and shows the frame's field as what it is now; `value` is the
-              usual one.  With "switch" it is on (1) or off (0)
+              usual one.  With "switch" it is on (1) or off (0).  With "choices", a list of names, it is a list to
+              choose from, and its value the place of the chosen one
+    hand      what a page's hands are to it: {"stiffness_N_m", "force_limit_N", "plane", "turns", "stiffness_Nm_rad"}:
+              with "plane", a normal in the world, they move only in planes across it; with "turns", an axis of the
+              world, they also turn what they hold about it, as often as they like, by a spring of stiffness_Nm_rad:
+              a message has an orientation then, never half a turn from that of the message before
     events    what a page may send: {name: {"kind", "low", "high", "whole", "bodies"}}: its number in frame.EVENT,
               bounds of its value, whether that is a whole number, and the bodies that it may be about
     plots     [{"name", "title", "unit", "series", "least", "zero", "logarithmic"}, ...]: the first two are open at
               first; `least` is how high a plot is at least, `zero` says that zero is in it.  A series is one of
                 {"field", "index", "label", "unit", "wanted"}   a number of the frame, and the field that wants it there
+                                                                ("dashed": the n-th one has the n-th other's colour)
                 {"longest": [fields], "label"}                  the largest length of the vectors in these fields
                 {"latest": field}                               of a histogram of lateness, the latest since before
               and needs no label if it is alone
@@ -28,6 +34,7 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -63,6 +70,8 @@ LATENESS = {
     "name": "lateness", "title": "Latest tick", "unit": "µs, below", "least": 1000, "logarithmic": True,
     "series": [{"latest": "lateness"}],
 }  # fmt: skip
+HAND: dict[str, Any] = {"stiffness_N_m": 800.0, "force_limit_N": 0.0}
+TURNING_NM_RAD = 0.3  # of a hand that turns: that of a wrist at a small handle (planar haptics 1.11)
 AT_ORIGIN = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
@@ -93,11 +102,11 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     hello = {
         "palpate": version("palpate"), "mode": "live", "scene": "", "title": own.get("scene", ""), "rate_hz": 1000.0,
         "start": [AT_ORIGIN] * len(bodies), "views": {}, "settings": [], "axes": [], "path": [],
-        "hand": {"stiffness_N_m": 800.0, "force_limit_N": 0.0}, "panels": ["scenes", "lab"], "scenes": scene_cards(),
+        "panels": ["scenes", "lab"], "scenes": scene_cards(),
         "counters": list(COUNTERS), "lateness_edges_us": list(LATENESS_EDGES_US),
     } | own | {
         "sizes": dict(layout.sizes), "frame": layout.describe(), "bodies": bodies, "events": events,
-        "plots": plots, "settings": settings, **drawn,
+        "plots": plots, "settings": settings, "hand": _hand(own.get("hand", {})), **drawn,
     }  # fmt: skip
     names, fields = [plot["name"] for plot in plots], {field.name for field in layout.fields}
     if len(set(names)) < len(names):
@@ -130,9 +139,36 @@ def _body(given: dict[str, Any]) -> dict[str, Any]:
 def _setting(given: dict[str, Any], events: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """A slider with all that it has: its bounds are those of its event unless it has its own."""
     bounds: dict[str, Any] = {"low": 0.0, "high": 1.0} | events.get(given["event"], {}) | given
+    if "choices" in given:
+        return _chosen(given, bounds)
     low, high = bounds["low"], bounds["high"]
     step = high - low if given.get("switch") else (high - low) / 100.0
     return {"unit": "", "about": "", "switch": False, "low": low, "high": high, "step": step, "value": low} | given
+
+
+def _hand(given: dict[str, Any]) -> dict[str, Any]:
+    """What a page's hands are; ValueError if plane or axis have no direction."""
+    for name in ("plane", "turns"):
+        if name in given and not (len(given[name]) == 3 and 1e-9 < math.hypot(*given[name]) < math.inf):
+            raise ValueError(f"a hand's {name!r} is a direction of the world, three numbers, not {given[name]!r}")
+    return HAND | ({"stiffness_Nm_rad": TURNING_NM_RAD} if "turns" in given else {}) | given
+
+
+def _chosen(given: dict[str, Any], bounds: dict[str, Any]) -> dict[str, Any]:
+    """A setting that is one of several, told by their names."""
+    label, choices = given.get("label", given["event"]), given["choices"]
+    if not isinstance(choices, list) or len(choices) < 2 or not all(isinstance(c, str) and c for c in choices):
+        raise ValueError(f"the choices of {label!r} are a list of two names or more, not {choices!r:.80}")
+    if len(set(choices)) < len(choices):
+        raise ValueError(f"two choices of {label!r} have one name: {', '.join(choices)}")
+    expected = {"low": 0, "high": len(choices) - 1, "step": 1}
+    if other := [key for key, value in expected.items() if given.get(key, value) != value]:
+        raise ValueError(f"{label!r} has {len(choices)} choices: low 0, high {len(choices) - 1}, step 1; not its "
+                         f"{', '.join(other)}")  # fmt: skip
+    if bounds["low"] > 0 or bounds["high"] < len(choices) - 1:
+        raise ValueError(f"{label!r} has {len(choices)} choices, its event goes from {bounds['low']:g} to "
+                         f"{bounds['high']:g}")  # fmt: skip
+    return {"unit": "", "about": "", "switch": False, **expected, "value": 0} | given
 
 
 def replayed(recorded: dict[str, Any], layout: Layout) -> dict[str, Any]:

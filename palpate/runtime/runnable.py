@@ -27,6 +27,4 @@ def session_of(made: Runnable, devices: Sequence[tuple[Device, Reach]] = (), **o
     """Its session, not started; options: of session.Options."""
     if isinstance(made, Scene):
         return WorldSession(made, devices, **options)
-    if devices:
-        raise ValueError(f"devices reach into a World; {made.name!r} is a simulation of another kind")
-    return Session(made, **options)
+    return Session(made, devices, **options)

@@ -10,13 +10,13 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from palpate.frame import PAUSE, PLAY, RESET, STEP
-from palpate.haptics.devices.mailbox import Mailbox, take_force_away
+from palpate.haptics.devices.mailbox import Mailbox, in_tick_of, take_force_away
 from palpate.haptics.devices.protocol import Device
 from palpate.jit.clock import CLOCK
 from palpate.runtime.children import Child, ChildError
@@ -32,7 +32,7 @@ from palpate.servo.run import BATCH
 from palpate.servo.simulation import Simulation
 
 if TYPE_CHECKING:  # rendering loads with the first device
-    from palpate.haptics.reach import DeviceReport
+    from palpate.haptics.reach import DeviceReport, Reach
     from palpate.runtime.page.early import EarlyPage
     from palpate.runtime.page.process import Paging
 
@@ -74,15 +74,21 @@ class Options:
 class Session:
     """Run a simulation in real time: `with Session(simulation) as session: session.wait(5)`; options: of Options.
 
+    devices  open ones for a simulation that takes some (Simulation.take_device), each with how it reaches into it
+
     A reset goes back to the start, as it was when the session began; it keeps the settings.
     """
 
-    def __init__(self, simulation: Simulation, **options: Any) -> None:
+    def __init__(self, simulation: Simulation, devices: Sequence[tuple[Device, Reach]] = (), **options: Any) -> None:
         self.simulation, self.options = simulation, Options(**options)
         self._say = Saying(self.options.say)
         self.devices: list[Device] = []  # open ones, and
         self.mailboxes: list[Mailbox] = []  # those of them that do not live in the tick
+        for device, reach in devices:
+            simulation.take_device(device, in_tick_of(device, self.mailboxes), reach)
+            self.devices.append(device)
         self._hands_in, self._events_in = simulation.hands, simulation.events
+        self.owned: list[Device] = []  # which close with it
         self.report = SessionReport()
         self.record = self.options.record
         self.may_leave, self.leaving = self.options.may_leave, threading.Event()
@@ -115,11 +121,11 @@ class Session:
 
     def faults(self) -> list[str]:
         """Of each device why it has no force, empty: it has."""
-        return []
+        return [report.fault for report in self.device_reports()]
 
     def device_reports(self) -> list[DeviceReport]:
         """Of each device how it went."""
-        return []
+        return self.simulation.device_reports()
 
     def _check(self) -> None:
         """Whether it can start; ValueError."""
@@ -204,6 +210,8 @@ class Session:
             last.callback(self._finish_recording)
             last.callback(self._note_report)
             last.callback(self.watching.join)
+            for device in self.owned:
+                last.callback(device.close)
             last.callback(take_force_away, self.devices, self.mailboxes)
             for mailbox in self.mailboxes:
                 last.callback(mailbox.stop)

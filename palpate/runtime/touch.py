@@ -10,12 +10,14 @@ from __future__ import annotations
 import atexit
 import contextlib
 import sys
+import weakref
 import webbrowser
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from palpate.haptics.devices.opening import open_device
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.reach import Reach
 from palpate.printable import printable
@@ -33,7 +35,7 @@ _started: list[Session] = []  # by `touch`, in the order they came
 
 def touch(
     world: World | Scene | Simulation,
-    device: Device | Sequence[tuple[Device, Reach]] | None = None,
+    device: Device | str | Sequence[tuple[Device, Reach]] | None = None,
     mode: str = "pull",
     *,
     page: bool | None = None,
@@ -51,13 +53,25 @@ def touch(
     script end, and it runs until Ctrl-C.  Without a page it is ready to `run(seconds=5)`, to `simulate`, or for a
     `with`.
 
-    device  an open device (pp.open_device), or several as pairs of device and pp.Reach.  page: also with a device
+    device  an open device (pp.open_device), its name, such as "simulated:pantograph", or several as pairs of device and
+            pp.Reach.  One by name is opened here, and closes with the session.  page: also with a device
     mode    "push", "pull" or "tool"; it and any further keyword are those of pp.Reach
     record  every frame into this MCAP file; port: of the page, 0 picks one; fifo: ask for real-time scheduling
     browser False: do not open the page in a browser, only print where it is
     controllers   of the world's joints, compiled or in Python (docs/extending.md)
     """
     options: dict[str, Any] = {"record": None if not record else Path(record), "fifo": fifo}
+    if isinstance(device, str):
+        by_name: Device = open_device(device)
+        try:
+            session = touch(world, by_name, mode, page=page, record=record, port=port, fifo=fifo, browser=browser,
+                            controllers=controllers, **reach)  # fmt: skip
+        except BaseException:
+            by_name.close()
+            raise
+        session.owned.append(by_name)
+        weakref.finalize(session, by_name.close)  # one that is never started is never stopped
+        return session
     devices = _devices(device, mode, reach)
     wants_page = not devices if page is None else page
     if wants_page:

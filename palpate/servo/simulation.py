@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,11 @@ from palpate.servo.beside import Beside
 from palpate.servo.head import Head
 from palpate.servo.loop import PERIOD_NS, STOP, Beat, restart, servo_loop, simulate
 from palpate.servo.ring import Ring
+
+if TYPE_CHECKING:  # rendering loads with the first device
+    from palpate.haptics.devices.port import InTick
+    from palpate.haptics.devices.protocol import Device
+    from palpate.haptics.reach import DeviceReport, Reach
 
 EVENT_SLOTS, HAND_SLOTS = 64, 256  # the recorder looks every 20 ms, hands may come every millisecond
 FRAME_SECONDS = 2.0  # how far back a slow reader of frames can reach
@@ -161,6 +166,19 @@ class Simulation:
     def kind_of(self, event: str) -> int:
         """Of one of its own events, as EVENT has it."""
         return FIRST_OWN + [each.name for each in self.takes].index(event)
+
+    # ---- devices
+
+    def take_device(self, device: Device, in_tick: InTick, reach: Reach) -> None:
+        """An open device that somebody holds, and how a tick reaches it; before the first tick.
+
+        Whoever takes one reports of it (`device_reports`), and sends it nothing but what its guard lets through.
+        """
+        raise ValueError(f"devices reach into a World; {self.name!r} is a simulation of another kind, and takes none")
+
+    def device_reports(self) -> list[DeviceReport]:
+        """Of each device that it took how it went."""
+        return []
 
     # ---- what a page is told, and what the session asks
 

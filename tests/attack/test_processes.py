@@ -302,6 +302,14 @@ def test_a_terminal_that_knows_no_more_than_ascii_is_enough():
     assert b"Traceback" not in done.stderr
 
 
+def test_who_reads_only_the_beginning_of_the_help_gets_no_traceback():
+    """It is printed in pieces, and the reader is gone before the last."""
+    reads_nothing = subprocess.run(["sh", "-c", '"$@" --help | true', "sh", *PALPATE], capture_output=True, text=True,
+                                   timeout=WAIT_S, check=False, env=os.environ | {"PYTHONUNBUFFERED": "1"})  # fmt: skip
+    assert "Traceback" not in reads_nothing.stderr
+    assert "BrokenPipe" not in reads_nothing.stderr
+
+
 @needs_loop
 @needs_page
 @pytest.mark.real_time

@@ -26,7 +26,7 @@ def test_every_scene_with_an_avatar_that_acts_has_a_story():
     acting = set()
     for name in SCENES:
         scene = find(SCENES, "scenes", name)()
-        if scene.controllers and any(isinstance(each, InTick) for each in controllers_of(scene)):
+        if getattr(scene, "controllers", ()) and any(isinstance(each, InTick) for each in controllers_of(scene)):
             acting.add(name)
     assert acting == {story.scene for story in avatars.STORIES}
 

@@ -96,6 +96,17 @@ def test_the_controller_does_not_widen_the_strict_region_with_or_without_forgett
     assert len(widths) == 1
 
 
+@compiled
+@pytest.mark.parametrize("wall", ["seh", "hysteretic", "pulse"])
+def test_a_wall_that_is_passive_by_itself_settles_where_a_held_spring_does_not(wall):
+    """planar-haptics.md 6.3 through the protocol of 8.5: the same drops, any wall."""
+    held = stiffest(STIFFNESS_N_M, stable(Setup(), drops(Setup(), STIFFNESS_N_M[None, :], 5.0)))
+    setup = Setup(wall=wall)
+    assert stiffest(STIFFNESS_N_M, stable(setup, drops(setup, STIFFNESS_N_M[None, :], 5.0))) > 1.5 * held
+    with pytest.raises(ValueError, match="the wall must be 'zoh'"):
+        replace(setup, method="coupling")
+
+
 @pytest.mark.nojit
 def test_a_drop_is_the_same_twice_and_its_energy_is_that_of_its_force():
     setup = Setup(seconds=1.0, encoder_m=0.0)

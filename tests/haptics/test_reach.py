@@ -423,6 +423,42 @@ def test_a_law_that_fails_takes_its_force_away_and_nothing_else():
     assert run.vector("sent")[0] > 1.0
 
 
+# ---- laws of one contact on surfaces
+
+
+@pp.wall_law(stiffness_N_m=1000.0, damping_Ns_m=0.0)
+def cracks(depth, approach, dt, mass, setting, state):
+    """No number below 10 mm."""
+    return setting[0] * depth if depth < 0.01 else math.nan
+
+
+@pytest.mark.parametrize("wall", ["zoh", "seh", "pi", "hysteretic", "pulse"])
+def test_a_device_at_a_wall_with_a_law_is_stopped_and_rests(wall):
+    """A hand of spring and mass leans on a fixed cube, 10 mm beyond its face."""
+    device = Simulated(hand=pp.Hand(intent=((0.0, (0, 0, 0)), (0.5, (0.02, 0, 0)))))
+    device.open()
+    surface = pp.Surface(stiffness_N_m=600.0, damping_Ns_m=2.0, wall=wall, friction="reset-integrator")
+    run = Run(floating(cube(0.06, fixed=True)), device, "push", surface=surface).go(1.5)
+    force = run["device_force"][:, 0, 0]
+    assert run.reaching[0].fault == ""
+    assert force[-200:].max() < -0.05
+    assert np.ptp(force[-200:]) < 0.2 * abs(force[-200:].mean())
+
+
+def test_a_surface_whose_law_fails_is_a_fault_and_no_body_gets_it():
+    in_and_out = hand((0.0, STILL), (0.5, (0.025, 0, 0)), (1.0, (0.012, 0, 0)), (100.0, (0.012, 0, 0)))
+    run = Run(floating(cube(0.06, mass=5e4)), in_and_out, "push", surface=pp.Surface(wall=cracks)).go(1.5)
+    assert run.count("law_failed") == 1
+    assert run.reaching[0].fault == "a law failed: on the surface of box"
+    assert np.isfinite(run.world.q).all()
+    assert not lengths(run["device_force"][-100:, 0]).any()
+    run.session.simulation.restart()
+    run.go(0.5)
+    assert run.reaching[0].fault == ""  # the hand is 2 mm deep now
+    assert run.count("law_failed") == 1
+    assert run.vector("felt")[0] < -1.0
+
+
 def test_what_the_motors_cannot_make_is_counted():
     """design.md 6: saturated is a counter."""
     middle, aside = (-0.08, 0.0, 0.0), (-0.08, 0.06, 0.0)  # far out, 8.5 N across is more than the first motor can

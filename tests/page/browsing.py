@@ -55,10 +55,11 @@ class Tab:
         self.context, self.page, self.pictures = context, context.new_page(), pictures
         self.page.set_default_timeout(1000 * WAIT_S)
         self.complaints: list[str] = []
-        self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.complaints.append(f"{request.url}: {request.failure}"))
-        self.page.on("response", lambda a: a.status >= 400 and self.complaints.append(f"{a.url}: {a.status}"))
+        self.forgiven: tuple[str, ...] = ()  # words of complaints that are none
+        self.page.on("console", lambda said: said.type == "error" and self.complain(said.text))
+        self.page.on("pageerror", lambda error: self.complain(str(error)))
+        self.page.on("requestfailed", lambda request: self.complain(f"{request.url}: {request.failure}"))
+        self.page.on("response", lambda a: a.status >= 400 and self.complain(f"{a.url}: {a.status}"))
         self.page.goto(url)
         self.until(until)
 
@@ -117,8 +118,14 @@ class Tab:
         picture = self.page.screenshot(clip={"x": x, "y": y, "width": width, "height": height})
         return np.rint(255 * matplotlib.image.imread(BytesIO(picture))[..., :3])
 
+    def complain(self, said: str) -> None:
+        """What the page or its browser found wrong."""
+        if not any(word in said for word in self.forgiven):
+            self.complaints.append(said)
+
     def forgive_absence(self) -> None:
-        """The server was gone for a while, and that was meant to be."""
+        """The server was gone for a while, or is now, and that was meant to be."""
+        self.forgiven = ABSENCE
         self.complaints = [said for said in self.complaints if not any(word in said for word in ABSENCE)]
 
     def fingers(self) -> "Fingers":

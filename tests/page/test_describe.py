@@ -24,13 +24,14 @@ from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes import SCENES
 from palpate.scenes.arm import arm, arm_line
 from palpate.scenes.scene import Scene
+from palpate.servo.simulation import Simulation
 from palpate.world.world import World
 
 PAGE = Path(__file__).parents[2] / "web" / "src" / "devices.ts"
 
 
-def hello(scene: Scene, *devices: Reaching) -> dict:
-    engine = WorldSimulation(scene, devices=devices)
+def hello(scene: Scene | Simulation, *devices: Reaching) -> dict:
+    engine = WorldSimulation(scene, devices=devices) if isinstance(scene, Scene) else scene
     try:
         return json.loads(json.dumps(hello_of(engine), allow_nan=False))
     finally:

@@ -167,6 +167,7 @@ class Slow:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.said: list[str] = []
         self.url, self.shown, self.compiled = "", threading.Event(), threading.Event()
+        self.running = threading.Event()  # it has said so: the page may be live a little before
         self.pages: list[Child] = []
         self.parts = [Part(f"world.part{k}") for k in range(9)]
         patch.setattr(early_page, "missing", lambda entries: self.parts)
@@ -191,6 +192,8 @@ class Slow:
         if line.startswith("the page is at "):
             self.url = line.split()[4].rstrip(";")
             self.shown.set()
+        if line.startswith("servo"):
+            self.running.set()
 
     def run(self, person: Any, ends_it: bool = True) -> None:
         """`touch` in this thread, which signals reach; the person ends it, having seen enough."""
@@ -237,6 +240,7 @@ def test_touch_shows_its_page_while_the_compiler_works_and_comes_alive_without_a
             await browser.hear(aiohttp.WSMsgType.BINARY)
             await browser.request(1, "motion")
             assert "being compiled" not in (await browser.answer()).get("error", "")  # the session has the page
+            assert await asyncio.to_thread(slow.running.wait, WAIT_S)
 
     slow.run(person)
     assert [line.split()[0] for line in slow.said[:2]] == ["the", "servo"]

@@ -63,6 +63,17 @@ def test_a_press_has_its_hand_its_ball_and_its_damping_and_names_no_body(hand: i
     assert (said["radius_m"], said["body"], said["target"].tolist()) == (0.005, 0, HAND["target"])
 
 
+def test_a_hand_that_turns_says_how_and_how_stiffly() -> None:
+    message = understood(json.dumps({**HAND, "orientation": [0.6001, 0, 0, 0.8], "turning": 0.3}))
+    assert message is not None
+    said = HAND_LAYOUT.unpack(message.words)
+    assert said["stiffness_Nm_rad"] == 0.3
+    np.testing.assert_allclose(said["orientation"], [0.6, 0, 0, 0.8], atol=1e-4)
+    assert np.linalg.norm(said["orientation"]) == pytest.approx(1.0, abs=1e-15)
+    plain = HAND_LAYOUT.unpack(understood(json.dumps(HAND)).words)  # type: ignore[union-attr]
+    assert (plain["stiffness_Nm_rad"], plain["orientation"].tolist()) == (0.0, [0.0] * 4)
+
+
 @pytest.mark.parametrize(("said", "hand"), [({}, None), ({"hand": 0}, 0), ({"hand": 1}, 1), ({"hand": None}, None)])
 def test_a_release_is_of_one_hand_or_of_all(said: dict[str, Any], hand: int | None) -> None:
     message = understood(json.dumps({"type": "release", **said}))
@@ -139,6 +150,12 @@ NOT_MESSAGES = [
         ("kind", "press"),
     ]),
     *(json.dumps({**HAND, "kind": "press", "radius": r}) for r in (0, -0.01, 0.2, None, "1", [0.01], math.nan)),
+    *(json.dumps({**HAND, "orientation": [1, 0, 0, 0], "turning": 0.3, key: wrong}) for key, wrong in [
+        ("orientation", None), ("orientation", [1, 0, 0]), ("orientation", [0, 0, 0, 0]), ("orientation", [2, 0, 0, 0]),
+        ("orientation", [1, 0, 0, math.nan]), ("orientation", "up"),
+        ("turning", None), ("turning", 0), ("turning", -1), ("turning", 1e5), ("turning", True), ("turning", [1]),
+    ]),
+    json.dumps({**HAND, "turning": 0.3}), json.dumps({**HAND, "orientation": [1, 0, 0, 0]}),
     '{"type": "release", "hand": 2}', '{"type": "release", "hand": true}', '{"type": "release", "hand": "0"}',
     *(json.dumps({"type": "request", **said}) for said in [
         {}, {"id": 1}, {"what": "keep"}, {"id": -1, "what": "keep"}, {"id": 2**31, "what": "keep"},

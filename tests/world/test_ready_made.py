@@ -10,8 +10,10 @@ from palpate.scenes.arm import arm_line
 from palpate.scenes.balls import ball_on_plane
 from palpate.scenes.blocks import stack
 
+WORLDS = [name for name, (found, _) in SCENES.items() if found.startswith("palpate.scenes.")]  # others are no Worlds
 
-@pytest.mark.parametrize("name", SCENES)
+
+@pytest.mark.parametrize("name", WORLDS)
 def test_a_scene_starts_without_overlap_and_runs(name):
     """Under its own name, at the rate it says, with the residual it promises; nothing is lost or thrown about."""
     scene = find(SCENES, "scenes", name)()

@@ -11,9 +11,12 @@ import type { Pick } from "./scene/bodies";
 import type { HandKind } from "./scene/hands";
 import type { SceneView } from "./scene/view";
 import type { Store } from "./state";
+import { wrapped } from "./turn";
 import { Controllers } from "./xr";
 
 const TOUCH_SLOP_PX = 14; // a finger is wider than a mouse
+const TURN_PER_PX = 0.0015; // of the wheel [rad]
+const FAR = 4; // radii of the scene: a pointer's ray that meets the plane beyond looks along it
 const LINE_PX = 30; // of the wheel, in browsers that count lines
 const LOOK_MS = 100; // between looks for what has moved under a pointer that rests
 
@@ -29,6 +32,7 @@ export class Hand {
   readonly grasps: Grasps;
   readonly holds: Holds;
   private readonly held = new Map<number, Held>(); // by the pointer's id
+  private twist: { pointer: number; about: number; at: Held["at"]; angle: number } | null = null; // a second finger that turns what the first holds
   private readonly turning = new Set<number>(); // fingers that move the camera
   private latest = -1; // pointer that the wheel is meant for
   private at = { x: 0, y: 0 };
@@ -83,6 +87,7 @@ export class Hand {
     this.store.set("chosen", 0); // the pointer is used, not the keyboard
     const finger = event.pointerType === "touch";
     if (finger && this.turning.size > 0) return void this.turning.add(event.pointerId); // joins the camera's gesture
+    if (finger && this.beginTwist(event)) return;
     const found = event.button === 0 && this.store.canTouch() ? this.view.find.pick(event.clientX, event.clientY, finger ? TOUCH_SLOP_PX : 0) : null;
     if (!found) {
       if (finger) this.turning.add(event.pointerId);
@@ -92,7 +97,8 @@ export class Hand {
     const pointer = event.pointerId;
     const hold = this.holds.take(found, event.shiftKey ? "press" : this.mode, () => this.drop(pointer));
     if (!hold) return; // both hands are full
-    const drag = new Drag(found.point, this.view.camera.getWorldDirection(new THREE.Vector3()));
+    const plane = this.store.get("hello")?.hand.plane;
+    const drag = new Drag(found.point, plane && !found.movable ? new THREE.Vector3(...plane).normalize() : this.view.camera.getWorldDirection(new THREE.Vector3()));
     this.held.set(pointer, { drag, hold, at: { x: event.clientX, y: event.clientY } });
     this.latest = pointer;
     this.stage.setPointerCapture(pointer);
@@ -103,6 +109,7 @@ export class Hand {
 
   private move(event: PointerEvent): void {
     const held = this.held.get(event.pointerId);
+    if (this.twist?.pointer === event.pointerId) return this.twistOn(event);
     if (!held) {
       this.over = event.buttons === 0 && event.pointerType !== "touch";
       this.at = { x: event.clientX, y: event.clientY };
@@ -112,11 +119,16 @@ export class Hand {
     event.stopPropagation();
     held.at = { x: event.clientX, y: event.clientY };
     this.latest = event.pointerId;
+    if (this.twist?.about === event.pointerId) this.twist.angle = direction(held.at, this.twist.at); // a drag does not turn
     this.reach(held);
   }
 
   private up(event: PointerEvent): void {
     this.turning.delete(event.pointerId);
+    if (this.twist?.pointer === event.pointerId) {
+      event.stopPropagation();
+      this.twist = null;
+    }
     const held = this.held.get(event.pointerId);
     if (!held) return;
     event.stopPropagation();
@@ -126,6 +138,7 @@ export class Hand {
   /** What this pointer held has been let go. */
   private drop(pointer: number): void {
     this.held.delete(pointer);
+    if (this.twist?.about === pointer) this.twist = null;
     if (this.stage.hasPointerCapture(pointer)) this.stage.releasePointerCapture(pointer);
     this.stage.classList.toggle("holding", this.held.size > 0);
   }
@@ -136,14 +149,47 @@ export class Hand {
     event.preventDefault();
     event.stopPropagation();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? LINE_PX : 1;
-    held.drag.wheel(event.deltaY * lines, this.view.camera.position, 4 * this.view.camera.near);
-    this.reach(held);
+    if (this.holds.turns(held.hold)) {
+      this.holds.turn(held.hold, -this.sense() * TURN_PER_PX * lines * event.deltaY);
+      this.view.invalidate();
+    } else if (!this.store.get("hello")?.hand.plane) {
+      held.drag.wheel(event.deltaY * lines, this.view.camera.position, 4 * this.view.camera.near);
+      this.reach(held);
+    }
+  }
+
+  /** A second finger turns what the first one holds, where hands turn; whether this is one. */
+  private beginTwist(event: PointerEvent): boolean {
+    const [about, held] = [...this.held].find(([, { hold }]) => this.holds.turns(hold)) ?? [];
+    if (about === undefined || !held) return false;
+    event.stopPropagation();
+    const at = { x: event.clientX, y: event.clientY };
+    this.twist ??= { pointer: event.pointerId, about, at, angle: direction(held.at, at) };
+    this.stage.setPointerCapture(event.pointerId);
+    return true;
+  }
+
+  private twistOn(event: PointerEvent): void {
+    const held = this.held.get(this.twist!.about);
+    event.stopPropagation();
+    if (!held) return;
+    const at = { x: event.clientX, y: event.clientY };
+    const angle = direction(held.at, at);
+    this.holds.turn(held.hold, this.sense() * wrapped(angle - this.twist!.angle));
+    Object.assign(this.twist!, { at, angle });
+    this.view.invalidate();
+  }
+
+  /** 1 if the axis that hands turn about points at the viewer, so that turns are seen anticlockwise; else -1. */
+  private sense(): number {
+    const axis = new THREE.Vector3(...(this.store.get("hello")?.hand.turns ?? [0, 0, 1]));
+    return this.view.camera.getWorldDirection(new THREE.Vector3()).dot(axis) <= 0 ? 1 : -1;
   }
 
   /** The hand, or the obstacle, goes where the pointer's ray meets the plane of its drag. */
   private reach({ drag, at, hold }: Held): void {
     const target = drag.meet(this.view.find.ray(at.x, at.y).ray);
-    if (!target) return;
+    if (!target || (this.store.get("hello")?.hand.plane && target.distanceTo(hold.target) > FAR * this.view.find.scale)) return;
     this.holds.move(hold, target);
     this.view.invalidate();
   }
@@ -173,4 +219,9 @@ export class Hand {
     this.tip.textContent = found.movable ? `${name} · drag to move` : name;
     this.tip.style.transform = `translate(${this.at.x - box.left + 14}px, ${this.at.y - box.top + 18}px)`;
   }
+}
+
+/** From one place of the window to another [rad], anticlockwise. */
+function direction(from: Held["at"], to: Held["at"]): number {
+  return Math.atan2(from.y - to.y, to.x - from.x);
 }

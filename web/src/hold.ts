@@ -53,8 +53,25 @@ export class Holds {
   move(hold: Hold, to: THREE.Vector3): void {
     if (!this.all.has(hold)) return;
     hold.target.copy(to);
-    if (hold.hand !== null) this.grasps.move(hold.hand, to);
-    else this.placing.put(hold.body, [...to.clone().add(hold.offset).toArray(), ...hold.quaternion]);
+    if (hold.hand !== null) {
+      this.grasps.move(hold.hand, to);
+      hold.target.copy(this.grasps.grips[hold.hand]!.target); // it may have to stay in a plane
+    } else this.placing.put(hold.body, [...to.clone().add(hold.offset).toArray(), ...hold.quaternion]);
+  }
+
+  /** What was taken last. */
+  get latest(): Hold | null {
+    return [...this.all].at(-1) ?? null;
+  }
+
+  /** Whether it can be turned. */
+  turns({ hand }: Hold): boolean {
+    return hand !== null && this.grasps.grips[hand]?.turn !== undefined;
+  }
+
+  /** Turns it by so much more [rad], where hands turn. */
+  turn(hold: Hold, angle: number): void {
+    if (this.all.has(hold) && hold.hand !== null) this.grasps.turn(hold.hand, angle);
   }
 
   letGo(hold: Hold): void {

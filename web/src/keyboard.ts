@@ -12,10 +12,11 @@ import type { Finder } from "./scene/finder";
 import type { HandKind } from "./scene/hands";
 import { newtons } from "./scene/label";
 import type { Store } from "./state";
+import { Steering } from "./steer";
 
 const STEP = 0.01; // of the hand, in radii of the scene: of a metre at the usual stiffness, 8 N
 const FINE_STEP = 0.002; // with Shift
-const FARTHEST = 1; // from what it holds: a key that is held down must not carry the hand out of sight
+const TURN_HELD = Math.PI / 36; // of what is held, each time
 const TURN = Math.PI / 36; // of the camera, each time
 const NEARER = 1.1;
 const SAY_EVERY_MS = 1500; // how often the force is said
@@ -39,6 +40,7 @@ export class KeyboardHand {
   readonly line = el("p", { class: "notice keyboard-line", hidden: true }); // what the keyboard is at, and which keys do what
   private readonly spoken = el("p", { class: "spoken", role: "status", "aria-live": "polite" }); // the force, for those who do not see it
   private readonly tag = el("div", { class: "chosen-name", hidden: true });
+  readonly steering: Steering;
   private hold: Hold | null = null;
   private said = { force_N: 0, at: -Infinity };
 
@@ -52,6 +54,7 @@ export class KeyboardHand {
     keys: Keys,
     private readonly now: () => number = () => performance.now(),
   ) {
+    this.steering = new Steering(view, store, holds);
     stage.append(this.tag, this.spoken);
     stage.addEventListener("focus", () => stage.classList.toggle("by-keys", stage.matches(":focus-visible")));
     stage.addEventListener("pointerdown", () => stage.classList.remove("by-keys"));
@@ -88,6 +91,10 @@ export class KeyboardHand {
       keys.bind("Touch", key, words, () => this.nudge(WAYS[key]!, STEP), how);
       keys.bind("Touch", `Shift+${key}`, words, () => this.nudge(WAYS[key]!, FINE_STEP), how);
     }
+    const turning = { repeats: true, when: () => this.holds.latest !== null && this.holds.turns(this.holds.latest) };
+    for (const [key, way] of [["<", 1], [">", -1]] as const) {
+      keys.bind("Touch", key, "turn what is held, where hands turn", () => this.holds.latest && this.holds.turn(this.holds.latest, way * TURN_HELD), turning);
+    }
     const looking = { ...arrows, when: () => this.hold === null };
     for (const key of ARROWS) {
       const [right, up] = WAYS[key]!;
@@ -120,6 +127,13 @@ export class KeyboardHand {
     this.tell();
   }
 
+  /** Takes what is chosen, or the first there is; or lets go. */
+  takeOrLetGo(): void {
+    if (this.hold) return this.letGo();
+    if (!this.choices().includes(this.store.get("chosen"))) this.choose(1);
+    this.take();
+  }
+
   private letGo(): void {
     if (this.hold) this.holds.letGo(this.hold);
   }
@@ -135,21 +149,9 @@ export class KeyboardHand {
     this.store.set("chosen", 0);
   }
 
-  /** Moves the hand by a share of the scene, no farther than FARTHEST from what it holds. */
+  /** Moves the hand by a share of the scene. */
   private nudge([right, up, away]: [number, number, number], share: number): void {
-    if (!this.hold) return;
-    const { scale } = this.view.find;
-    const way = new THREE.Vector3(right, up, -away).transformDirection(this.view.camera.matrixWorld);
-    const target = this.hold.target.clone().addScaledVector(way, share * scale);
-    const point = this.heldPoint();
-    if (point) target.sub(point).clampLength(0, FARTHEST * scale).add(point);
-    this.holds.move(this.hold, target);
-  }
-
-  /** Where the servo holds the body, world. */
-  private heldPoint(): THREE.Vector3 | null {
-    const [frame, hand] = [this.store.get("frame"), this.hold?.hand ?? null];
-    return frame && hand !== null && frame.hand_body?.[hand] ? new THREE.Vector3().fromArray(row(frame.hand_point, hand, 3)) : null;
+    if (this.hold) this.steering.move(this.hold, share * right, share * up, share * away);
   }
 
   /** The name stays at the body; the force is said when it has changed. */
@@ -176,7 +178,8 @@ export class KeyboardHand {
     const chosen = this.store.get("chosen");
     const name = this.store.bodyName(this.hold?.body ?? chosen);
     this.tag.textContent = name;
-    if (this.hold) return this.say(`Holding ${name}. Arrows and page keys move it, Shift finely; Enter lets go.`);
+    const turning = this.hold && this.holds.turns(this.hold) ? ", < and > turn it" : "";
+    if (this.hold) return this.say(`Holding ${name}. Arrows and page keys move it, Shift finely${turning}; Enter lets go.`);
     const all = this.choices();
     this.say(chosen > 0 ? `${name}, ${all.indexOf(chosen) + 1} of ${all.length}. Enter takes it, arrows choose another.` : "");
   }

@@ -4,6 +4,7 @@ import { Connection } from "./connection";
 import { largestHandForce } from "./devices";
 import { el } from "./dom";
 import type { Frame } from "./frame.gen";
+import { GamepadHand } from "./gamepad";
 import { Hand } from "./hand";
 import { KeyboardHand } from "./keyboard";
 import { Actors } from "./panels/actors";
@@ -122,6 +123,7 @@ function start(app: HTMLElement): void {
     new Rumble(store);
     const hand = new Hand(stage, view, store, (message) => connection.send(message), notices.grabbed);
     const keyboard = new KeyboardHand(stage, view, store, hand.holds, () => hand.mode, notices.grabbed, keys);
+    new GamepadHand(store, hand.holds, keyboard.steering, () => keyboard.takeOrLetGo());
     notices.root.append(keyboard.line);
     store.on("touch", ({ mode, stiffness_N_m, damping }) => {
       hand.mode = mode;

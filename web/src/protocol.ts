@@ -72,6 +72,7 @@ export interface Setting {
   value: number; // the usual one
   about?: string;
   switch?: boolean; // on (1) or off (0)
+  choices?: string[]; // one of these: its value is the place of the name
 }
 
 /** What is said of a frame: a number, or which of the names it is; `share`, 0 .. 1, is how sure that is. */
@@ -111,6 +112,7 @@ export interface Series {
   label?: string; // a line alone needs none
   unit?: string; // else the plot's
   wanted?: string; // the field that says where it is wanted
+  dashed?: boolean; // in the colour of a solid line: the first dashed one in that of the first, and so on
 }
 
 export interface PlotOf {
@@ -132,6 +134,15 @@ export interface ViewOf {
   target: Vector3;
 }
 
+/** What a page's hands are to this simulation. */
+export interface HandOf {
+  stiffness_N_m: number;
+  force_limit_N: number;
+  plane?: Vector3; // they move only in planes with this normal
+  turns?: Vector3; // they turn what they hold, about this axis of the world,
+  stiffness_Nm_rad?: number; // by a spring as stiff as this
+}
+
 /** What palpate/runtime/hello.py explains; what only a World has may be missing. */
 export interface Hello {
   type: "hello";
@@ -143,7 +154,7 @@ export interface Hello {
   rate_hz: number;
   bodies: Body[];
   start: number[][]; // pose of each body where the scene begins
-  hand: { stiffness_N_m: number; force_limit_N: number };
+  hand: HandOf;
   views: Record<string, ViewOf>;
   settings: Setting[];
   drawings?: DrawingOf[];
@@ -221,4 +232,4 @@ export type HandMessage = {
   target: Vector3;
   stiffness: number;
   damping?: number; // times critical
-} & ({ kind?: "pull"; body: number; at_body: Vector3 } | { kind: "press"; radius: number });
+} & ({ kind?: "pull"; body: number; at_body: Vector3; orientation?: Quaternion; turning?: number } | { kind: "press"; radius: number });

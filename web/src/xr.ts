@@ -7,6 +7,7 @@ import type { Hold, Holds } from "./hold";
 import type { Pick } from "./scene/bodies";
 import { shares, type HandKind } from "./scene/hands";
 import type { Store } from "./state";
+import { angleAbout } from "./turn";
 
 const BACK_M = 0.1; // the ray begins this far behind the controller, so that it also takes what it is inside of
 const TELL_MS = 14; // how often the servo is told where a hand is
@@ -20,6 +21,7 @@ const END = ["squeezeend", "selectend"] as const;
 interface Held {
   hold: Hold;
   inHand: THREE.Vector3; // the held point, in the axes of the controller
+  turned: THREE.Quaternion; // the controller, when the servo was told
 }
 
 /** The right controller is the first hand, the left one the second; one that says nothing is the first. */
@@ -80,13 +82,22 @@ export class Controllers {
       this.told = now;
       for (const [source, { hold, inHand }] of this.held) {
         const X = this.place(source, frame);
-        if (X) this.holds.move(hold, inHand.clone().applyMatrix4(X)); // not tracked just now: it stays where it was
+        if (!X) continue; // not tracked just now: it stays where it was
+        this.holds.move(hold, inHand.clone().applyMatrix4(X));
+        this.turn(source, new THREE.Quaternion().setFromRotationMatrix(X));
       }
     }
     if (now - this.pulsed >= PULSE_EVERY_MS) {
       this.pulsed = now;
       this.pulse();
     }
+  }
+
+  /** What it holds turns with the controller, about the axis that hands turn about. */
+  private turn(source: XRInputSource, now: THREE.Quaternion): void {
+    const [held, axis] = [this.held.get(source)!, this.store.get("hello")?.hand.turns];
+    if (axis) this.holds.turn(held.hold, angleAbout(new THREE.Vector3(...axis).normalize(), now.clone().multiply(held.turned.invert())));
+    held.turned = now;
   }
 
   /** Where the controllers are, world: for those who draw them. */
@@ -107,7 +118,8 @@ export class Controllers {
     const found = this.pick(new THREE.Raycaster(from, ahead));
     const hold = found && this.holds.take(found, this.mode(), () => this.held.delete(source), handOf(source));
     if (!hold) return;
-    this.held.set(source, { hold, inHand: found.point.clone().applyMatrix4(X.invert()) });
+    const turned = new THREE.Quaternion().setFromRotationMatrix(X);
+    this.held.set(source, { hold, turned, inHand: found.point.clone().applyMatrix4(X.invert()) });
     this.firstGrab();
   }
 

@@ -125,6 +125,43 @@ test("the wheel moves what is held in depth, and zooms when nothing is", () => {
   expect((sent.at(-1) as { target: number[] }).target[1]).toBeCloseTo(2.12);
 });
 
+test("where hands turn, the wheel turns what is held, and a second finger twists it", () => {
+  const { play, sent, store } = setUp();
+  const hello = store.get("hello")!;
+  store.set("hello", { ...hello, hand: { ...hello.hand, turns: [0, -1, 0], stiffness_Nm_rad: 0.3 } } as unknown as Hello); // at the viewer
+  /** How far it is turned, anticlockwise as it is seen. */
+  const angle = (): number => {
+    const [w, , y] = (sent.at(-1) as { orientation: number[] }).orientation as [number, number, number];
+    return 2 * Math.atan2(-y, w);
+  };
+  play("pointerdown", 7, 10);
+  expect(angle()).toBeCloseTo(0);
+  expect(play("wheel", 0, 0, { deltaY: 100, deltaMode: 0 })).toBe(false);
+  expect(angle()).toBeCloseTo(-0.15);
+  expect((sent.at(-1) as { target: number[] }).target).toEqual([0, 2, 0]); // not in depth
+  expect(play("pointerdown", 8, 110)).toBe(false); // to the right of the first, on an obstacle: neither camera nor hand
+  play("pointermove", 8, 10 + 100 * Math.cos(0.3), { clientY: -100 * Math.sin(0.3) }); // up, so anticlockwise
+  expect(angle()).toBeCloseTo(0.15);
+  play("pointermove", 7, 20, { clientY: 5 }); // the first finger drags: nothing turns
+  expect(angle()).toBeCloseTo(0.15);
+  play("pointerup", 8);
+  play("pointerup", 7);
+  expect(sent.at(-1)).toEqual({ type: "release", hand: 0 });
+});
+
+test("a drag in a plane of the scene stays in it", () => {
+  const { play, sent, store, scene } = setUp();
+  const hello = store.get("hello")!;
+  store.set("hello", { ...hello, hand: { ...hello.hand, plane: [0, 1, 1] } } as unknown as Hello);
+  scene.find.ray = (x: number) => ({ ray: new THREE.Ray(new THREE.Vector3(), new THREE.Vector3(0, 2, 0.01 * x).normalize()) });
+  play("pointerdown", 1, 0, { pointerType: "mouse" });
+  play("pointermove", 1, 50, { pointerType: "mouse" });
+  const target = (sent.at(-1) as { target: number[] }).target;
+  [0, 1.6, 0.4].forEach((x, i) => expect(target[i]).toBeCloseTo(x)); // y + z = 2 where 2 z = 0.5 y
+  expect(play("wheel", 0, 0, { deltaY: -100, deltaMode: 0 })).toBe(false);
+  expect((sent.at(-1) as { target: number[] }).target).toEqual(target); // there is no depth
+});
+
 test("an obstacle is put elsewhere, as it is turned, and no hand holds it", () => {
   const { play, sent, store, scene } = setUp();
   play("pointerdown", 1, 150);

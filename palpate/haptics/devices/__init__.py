@@ -12,6 +12,10 @@ DEVICES: Registry = {
         "palpate.haptics.devices.simulation.simulated:Simulated",
         "a simulated device with a simulated hand on it: simulated:phantom-premium-1.5 (-6dof, -gimbal), :touch, :omni",
     ),
+    "simulated:pantograph": (
+        "palpate.planar.pantograph.device:SimulatedPantograph",
+        "two pantographs and a crank: x, y and unlimited rotation in a plane, with a simulated hand on it",
+    ),
     "playback": ("palpate.haptics.devices.simulation.playback:Playback", "a recorded hand: playback:FILE.csv"),
     "scripted": ("palpate.haptics.devices.simulation.scripted:Scripted", "a hand that follows a written path"),
     "null": ("palpate.haptics.devices.null:Null", "no device: senses nothing, takes any force and drops it"),

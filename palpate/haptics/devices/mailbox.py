@@ -165,6 +165,15 @@ class Mailbox:
         return np.zeros(6)
 
 
+def in_tick_of(device: Device, mailboxes: list[Mailbox]) -> InTick:
+    """How a tick reaches a device: its own way, or through a mailbox, which is added to these."""
+    in_tick: InTick | None = getattr(device, "in_tick", None)
+    if in_tick is None:
+        mailboxes.append(Mailbox(device))
+        in_tick = mailboxes[-1].in_tick
+    return in_tick
+
+
 def take_force_away(devices: Sequence[Device], mailboxes: Sequence[Mailbox]) -> None:
     """From outside a loop that is silent or has ended.
 

@@ -14,6 +14,8 @@ from palpate.registry import find
 def make_device(name: str, **options: Any) -> Device:
     """A device that is not open yet; `name` is "kind" or "kind:which", as `open_device` takes it."""
     kind, colon, which = name.partition(":")
+    if name in DEVICES:  # a device of its own, though it has a colon
+        kind, colon = name, ""
     build = find(DEVICES | DRIVERS, "devices", kind)
     arguments: list[Any] = []
     if colon:

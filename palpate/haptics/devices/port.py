@@ -31,6 +31,7 @@ class Port(Struct):
     dt: float  # its period [s]
     torque: Vector  # on the hand, as in protocol.py
     force: Vector
+    anew: int  # 1 after a reset: a device that can leave its fault without danger does, and puts it back to 0
     # the reading, from the device
     position: Vector
     velocity: Vector

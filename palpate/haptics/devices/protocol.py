@@ -34,6 +34,7 @@ class DeviceSpec:
     stiffness_limit_N_m: float = np.inf  # largest it can render stably at 1 kHz
     workspace_radius_m: float = np.inf
     senses: int = 3  # freedoms sensed
+    senses_turn: bool = False  # how it is turned is among them, though they are fewer than six
     actuates: int = 3  # freedoms with force; 0: a device without force feedback
     torque_limit_Nm: float = 0.0  # largest torque it may be asked for; 0: it makes none
     velocity_limit_m_s: float = np.inf  # moving faster than this, its force and torque are taken away

@@ -13,12 +13,15 @@ from palpate.collision.contacts import contacts
 from palpate.collision.geometry import check, geometry, start_posture
 from palpate.collision.tables import Geometry
 from palpate.dynamics.workspace import address_of
+from palpate.haptics.contact_laws import STATE
 from palpate.haptics.rendering.entries import distance_entry, follow_entry, place_entry, update_entry
+from palpate.haptics.rendering.lawful import FREE
 from palpate.haptics.rendering.meshes import triangulated
 from palpate.haptics.rendering.surface import Surface, surfaces
 from palpate.haptics.rendering.tables import (
     MAX_CONTACTS,
     MAX_PLANES,
+    MAX_SLOTS,
     ProxyState,
 )  # fmt: skip
 from palpate.jit import Block
@@ -28,6 +31,7 @@ from palpate.model.model import Floats, Model
 from palpate.model.shapes import Shape
 
 SKIN_M_DEFAULT = 1e-5
+DEVICE_KG_DEFAULT = 0.1  # as the hand moves it
 # Velocities that are not given are differences of positions, low-passed at this frequency.
 VELOCITY_HZ = 100.0
 
@@ -39,6 +43,7 @@ class Rendering:
     default    Surface of bodies that by_body does not name; by_body: None lets the proxy pass
     radius_m   of the proxy, 0: a point
     link_R, link_p    poses of the links (L, 9), (L, 3) that someone else fills, such as those of a World's Contacts
+    mass_kg    that the laws of surfaces feel: the device's
     old_R, old_p      memory of those of the update before, which someone else shares
     """
 
@@ -54,6 +59,7 @@ class Rendering:
         link_p: Floats | None = None,
         old_R: Floats | None = None,
         old_p: Floats | None = None,
+        mass_kg: float = DEVICE_KG_DEFAULT,
     ) -> None:
         if not (np.isfinite(radius_m) and radius_m >= 0.0):
             raise ValueError(f"the radius of a proxy must be finite and not negative, got {radius_m} m")
@@ -68,13 +74,21 @@ class Rendering:
         old_R = np.zeros((model.n_links, 9)) if old_R is None else old_R
         old_p = np.zeros((model.n_links, 3)) if old_p is None else old_p
         self.state = _state(len(self.geometry.kind), old_R, old_p, self._collision.address)
-        self.state.radius_m, self.state.skin_m = radius_m, skin_m
+        self.state.radius_m, self.state.skin_m, self.state.mass_kg = radius_m, skin_m, mass_kg
+        self._laws = (default, *(by_body or {}).values())  # whose code the addresses are of
+        self._names = model.body_names
         self._block = Block(self.geometry, scratch, self.surfaces, self.state)
         self.address: int = self._block.address
 
     def reset(self) -> None:
         """Begin anew at the next update: the proxy where the hand then is, or at the nearest surface."""
         self.state.placed = 0
+
+    @property
+    def failed(self) -> str:
+        """The body whose law last gave what is not a number; empty if none did."""
+        failed = int(self.state.failed)
+        return f"on the surface of {self._names[self.geometry.body[failed - 1]]}" if failed else ""
 
 
 def _state(n: int, old_R: Floats, old_p: Floats, collision: int) -> ProxyState:
@@ -90,7 +104,10 @@ def _state(n: int, old_R: Floats, old_p: Floats, collision: int) -> ProxyState:
         contact_normal=zeros((MAX_CONTACTS, 3)), contact_force=zeros((MAX_CONTACTS, 3)), near=ints(n),
         shape_R=zeros((n, 9)), shape_p=zeros((n, 3)), hit=zeros((2, 7)), plane=zeros((MAX_PLANES, 7)),
         plane_shape=ints(MAX_PLANES), plane_triangle=ints(MAX_PLANES), multiplier=zeros(MAX_PLANES),
-        pressed=zeros(MAX_PLANES), goal=zeros(3), collision=collision,
+        pressed=zeros(MAX_PLANES), goal=zeros(3), collision=collision, slot_shape=np.full(MAX_SLOTS, FREE),
+        slot_seen=ints(MAX_SLOTS), slot_normal=zeros((MAX_SLOTS, 3)), slot_tangent=zeros((MAX_SLOTS, 3)),
+        slot_travel=zeros((MAX_SLOTS, 2)), wall_state=zeros((MAX_SLOTS, STATE)), keeper_state=zeros((MAX_SLOTS, STATE)),
+        friction_state=zeros((2 * MAX_SLOTS, STATE)),
     )  # fmt: skip
 
 
@@ -182,6 +199,7 @@ class Proxy:
         at = _three(hip, "hip")
         v = self._estimated(at) if velocity is None else _three(velocity, "velocity")
         update_entry(self.rendering.address, at, v, self.dt_s)
+        self._check_laws()
         return self.force
 
     def follow(self, hips: ArrayLike, velocities: ArrayLike | None = None) -> tuple[Floats, Floats]:
@@ -195,11 +213,13 @@ class Proxy:
             raise ValueError(f"hips and velocities must be (n, 3), got {at.shape} and {v.shape}")
         positions, forces = np.empty_like(at), np.empty_like(at)
         follow_entry(self.rendering.address, at, v, self.dt_s, positions, forces)
+        self._check_laws()
         return positions, forces
 
     def reset(self) -> None:
         """Begin anew at the next update."""
         self.rendering.reset()
+        self.rendering.state.failed = 0
         self._hip = None
 
     def nearest(self, point: ArrayLike) -> Nearest:
@@ -210,6 +230,10 @@ class Proxy:
             raise ValueError("there is nothing that the proxy can touch")
         body = self.model.body_names[self.rendering.geometry.body[shape]]
         return Nearest(float(out[0]), out[1:4].copy(), out[4:7].copy(), body)
+
+    def _check_laws(self) -> None:
+        if self.rendering.failed:
+            raise ValueError(f"a law {self.rendering.failed} gave what is not a number; reset() begins anew")
 
     def _estimated(self, hip: Floats) -> Floats:
         if self._hip is None or not np.isfinite(hip).all():

@@ -6,13 +6,14 @@
 
 d depth behind the surface; h of the texture; v_n velocity of the hand along n, relative to the surface; p the proxy, x*
 the nearest place to the hand that the surfaces allow.  The force on the hand is minus the sum of those on the bodies,
-to the last bit.
+to the last bit.  Where a surface has laws of its own (lawful.py), they are in place of spring, damper and friction.
 """
 
 import math
 
 from palpate.collision.support import shape_pose
 from palpate.conventions import WORLD
+from palpate.haptics.rendering.lawful import end_slots, lawful_force, surface_velocity
 from palpate.haptics.rendering.shading import shaded
 from palpate.haptics.rendering.tables import (
     MAX_CONTACTS,
@@ -22,19 +23,9 @@ from palpate.haptics.rendering.tables import (
 )  # fmt: skip
 from palpate.haptics.rendering.texture import textured
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add, add_scaled, dot, get3, get9, put3, rotate, rotate_back, scale, sub
+from palpate.spatial.vectors import add, add_scaled, dot, get3, put3, rotate, rotate_back, scale, sub
 
 RAMP_S = 0.2  # stiffness rises over this if the hand began inside a solid
-
-
-@kernel
-def surface_velocity(c, s, link, point, dt):
-    """Of a point of a link, from where it was at the last update."""
-    if link == WORLD:
-        return (0.0, 0.0, 0.0)
-    local = rotate_back(get9(c.link_R, link), sub(point, get3(c.link_p, link)))
-    before = add(get3(s.old_p, link), rotate(get9(s.old_R, link), local))
-    return scale(1.0 / dt, sub(point, before))
 
 
 @kernel
@@ -130,11 +121,17 @@ def render(address, dt):
         v = relative_velocity(g, c, s, k, dt)
         v_n = dot(v, n)
         depth, m = felt(g, c, f, s, k, add_scaled(v, -v_n, n))
-        f_n = 0.0
+        f_n, lawful = 0.0, f.wall[shape] != 0 or f.friction[shape] != 0
         if depth > 0.0:
             f_n = max(f.stiffness[shape] * depth - f.damping[shape] * v_n + tap(f, s, shape), 0.0)
+            if lawful:
+                own = f_n if f.wall[shape] == 0 else tap(f, s, shape)
+                f_n = lawful_force(address, k, depth, v[0], v[1], v[2], own, dt)
         share = f.mu_static[shape] * s.pressed[k] / grip if grip > 0.0 else 0.0
-        on_hand = add(scale(f_n, m), friction_force(f, s, k, share, f_n))
+        rubbing = friction_force(f, s, k, share, f_n)
+        if f.friction[shape] != 0:
+            rubbing = s.pull if depth > 0.0 else (0.0, 0.0, 0.0)
+        on_hand = add(scale(f_n, m), rubbing)
         on_body = scale(-s.ramp, on_hand)
         s.contact_shape[row], s.contact_body[row] = shape, g.body[shape]
         put3(s.contact_point, row, (s.plane[k, 4], s.plane[k, 5], s.plane[k, 6]))
@@ -142,5 +139,7 @@ def render(address, dt):
         put3(s.contact_force, row, on_body)
         on_bodies = add(on_bodies, on_body)
         row += 1
+    if s.n_slots > 0:
+        end_slots(s)
     s.n_contacts = row
     s.force[0], s.force[1], s.force[2] = -on_bodies[0], -on_bodies[1], -on_bodies[2]

@@ -22,6 +22,7 @@ from palpate.collision.tables import PLANE
 from palpate.haptics.grasp import remember
 from palpate.haptics.rendering.force import render
 from palpate.haptics.rendering.halfspaces import nearest_allowed
+from palpate.haptics.rendering.lawful import clear_slots
 from palpate.haptics.rendering.nearest import nearest_of_all
 from palpate.haptics.rendering.slide import add_plane, slide
 from palpate.haptics.rendering.sweep import TOUCH, sweep_shape
@@ -218,6 +219,8 @@ def place(address):
     _, _, _, s = load_proxy(address)
     hip, rho = (s.hip[0], s.hip[1], s.hip[2]), s.radius_m + s.skin_m
     s.n_contacts, s.mode, s.placed, s.ramp = 0, STICK, 1, 1.0
+    if s.n_slots > 0:
+        clear_slots(s)
     x, found = way_out(address, s, hip, rho)
     if not found:
         x = far_out(address, s, hip, rho)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.collision.tables import MESH, Geometry
+from palpate.haptics.contact_laws import (
+    SETTINGS,
+    ContactLaw,
+    FrictionLaw,
+    KeeperLaw,
+    WallLaw,
+    find_contact_law,
+)
 from palpate.haptics.rendering import tables
 from palpate.haptics.rendering.meshes import mesh_normals
 from palpate.haptics.rendering.tables import HEIGHT_MAP, SINUSOID, Surfaces
@@ -18,6 +27,7 @@ from palpate.spatial.placement import Vector3, unit3, vector3
 SHARP_DEG = 40.0  # edges that bend more keep the normals of their faces
 # What a 1 kHz loop renders well (reference on the mobile display 5.3).
 MAX_AMPLITUDE_M, MIN_WAVELENGTH_M, MAX_SLOPE = 0.5e-3, 1e-3, 0.6
+LAWS: tuple[type[ContactLaw], ...] = (WallLaw, KeeperLaw, FrictionLaw)  # that a surface may have, one of each
 
 
 @dataclass(frozen=True)
@@ -99,7 +109,13 @@ class Transient:
 
 @dataclass(frozen=True)
 class Surface:
-    """How a body feels.  Stiff walls need the device's limit in mind; friction is dynamic <= static."""
+    """How a body feels.  Stiff walls need the device's limit in mind; friction is dynamic <= static.
+
+    wall      a law of one contact in place of the spring and damper, by name or made with @pp.wall_law; stiffness and
+              damping are its first settings, unless wall_settings says otherwise
+    keeper    around that wall, made with @pp.keeper_law;  friction: in place of the proxy's own, @pp.contact_friction,
+              with mu = dynamic_friction and the stiction that makes it static_friction
+    """
 
     stiffness_N_m: float = 1000.0
     damping_Ns_m: float = 1.0
@@ -108,6 +124,12 @@ class Surface:
     shading: bool = True  # of meshes: smooth forces over smooth edges
     texture: Sinusoid | HeightMap | None = None
     transient: Transient | None = None
+    wall: str | WallLaw | None = None
+    wall_settings: Mapping[str, float] | None = field(default=None, hash=False)
+    friction: str | FrictionLaw | None = None
+    friction_settings: Mapping[str, float] | None = field(default=None, hash=False)
+    keeper: str | KeeperLaw | None = None
+    keeper_settings: Mapping[str, float] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.stiffness_N_m) and self.stiffness_N_m > 0.0):
@@ -118,6 +140,32 @@ class Surface:
             raise ValueError(
                 f"friction needs 0 <= dynamic <= static, got {self.dynamic_friction}, {self.static_friction}"
             )
+        if self.keeper is not None and self.wall is None:
+            raise ValueError("a keeper is around a wall's law: give the surface a wall too")
+        for kind in LAWS:
+            if self.law(kind) is None and getattr(self, f"{kind.kind}_settings") is not None:
+                raise ValueError(f"{kind.kind}_settings are of a {kind.kind}'s law, and the surface has none")
+            self.settings(kind)
+
+    def law(self, kind: type[ContactLaw]) -> ContactLaw | None:
+        """Its law of a kind, None: it has none."""
+        which = getattr(self, kind.kind)
+        found: ContactLaw | None = None if which is None else find_contact_law(kind, which)
+        return found
+
+    def settings(self, kind: type[ContactLaw]) -> Floats:
+        """(SETTINGS,) of its law of a kind; zero without one."""
+        law = self.law(kind)
+        if law is None:
+            return np.zeros(SETTINGS)
+        mu = self.dynamic_friction
+        first = {
+            "wall": (self.stiffness_N_m, self.damping_Ns_m),
+            "friction": (mu, self.static_friction / mu - 1.0 if mu > 0.0 else 0.0),
+            "keeper": (),
+        }[kind.kind]
+        given = dict(getattr(self, f"{kind.kind}_settings") or {})
+        return law.row(**dict(zip(law.defaults, first, strict=False)) | given)
 
 
 def surfaces(
@@ -149,19 +197,27 @@ def surfaces(
             texture[i], pattern[i] = HEIGHT_MAP, _map(row.texture)
             maps[i] = (sum(map(len, height)), rows_, columns, int(row.texture.repeat))
             height.append(row.texture.nodes.reshape(-1, 3))
+    addresses: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
+    for kind in LAWS:
+        laws = [row.law(kind) for row in felt]
+        addresses[kind.kind] = np.array([0 if law is None else law.address for law in laws], dtype=np.int64)
+        settings[f"{kind.kind}_setting"] = np.array([row.settings(kind) for row in felt]).reshape(n, SETTINGS)
+    own = np.array([row.wall is None for row in felt])
+    rubs = np.array([row.friction is None for row in felt])
     mesh = geometry.kind == MESH
     closed = np.ones(n, dtype=np.int64)
     closed[mesh] = normals.closed[geometry.table[mesh]]
     arrays = Surfaces(
         touchable=np.array([row is not None for row in rows], dtype=np.int64),
-        stiffness=np.array([s.stiffness_N_m for s in felt], dtype=float),
-        damping=np.array([s.damping_Ns_m for s in felt], dtype=float),
-        mu_static=np.array([s.static_friction for s in felt], dtype=float),
-        mu_dynamic=np.array([s.dynamic_friction for s in felt], dtype=float),
+        stiffness=np.where(own, [s.stiffness_N_m for s in felt], settings["wall_setting"][:, 0]).astype(float),
+        damping=np.where(own, [s.damping_Ns_m for s in felt], settings["wall_setting"][:, 1]).astype(float),
+        mu_static=np.where(rubs, [s.static_friction for s in felt], 0.0).astype(float),
+        mu_dynamic=np.where(rubs, [s.dynamic_friction for s in felt], 0.0).astype(float),
         shading=np.array([s.shading for s in felt], dtype=np.int64),
         tap=np.array([_tap(s.transient) for s in felt], dtype=float).reshape(-1, 3),
         texture=texture, pattern=pattern, map=maps.ravel(), height=np.concatenate(height), closed=closed,
-        blend=normals.blend, round=normals.round, pseudo=normals.pseudo,
+        blend=normals.blend, round=normals.round, pseudo=normals.pseudo, **addresses, **settings,
     )  # fmt: skip
     for array in arrays:
         array.setflags(write=False)

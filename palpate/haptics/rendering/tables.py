@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from palpate.collision.contacts import Contacts
 from palpate.collision.tables import Geometry
-from palpate.jit import Struct, block_loader
+from palpate.jit import Struct, Vector, block_loader
 from palpate.model.model import Floats1, Floats2, Ints1
 
 # ProxyState.mode
@@ -20,6 +20,8 @@ STICK, SLIDE = 0, 1
 MAX_CONTACTS = 3
 # planes looked at together: three that hold, and some that have just let go
 MAX_PLANES = 6
+# what laws remember: of the contacts of this update, and of those of the one before
+MAX_SLOTS = 2 * MAX_CONTACTS
 # Surfaces.texture
 SMOOTH, SINUSOID, HEIGHT_MAP = 0, 1, 2
 # columns of Surfaces.pattern
@@ -36,6 +38,12 @@ class Surfaces(NamedTuple):
     damping: Floats1  # (n,) [N s/m]
     mu_static: Floats1  # (n,)
     mu_dynamic: Floats1  # (n,)
+    wall: Ints1  # (n,) address of a law in place of stiffness and damping, 0: none (haptics/contact_laws.py)
+    keeper: Ints1  # (n,) around it, 0: none
+    friction: Ints1  # (n,) in place of mu, which is 0 then; 0: none
+    wall_setting: Floats2  # (n, SETTINGS)
+    keeper_setting: Floats2  # (n, SETTINGS)
+    friction_setting: Floats2  # (n, SETTINGS)
     shading: Ints1  # (n,) 1: forces of a mesh along blended normals
     tap: Floats2  # (n, 3) contact transient: [N per m/s], angular frequency [rad/s], decay [1/s]
     texture: Ints1  # (n,) SMOOTH, SINUSOID or HEIGHT_MAP
@@ -55,6 +63,7 @@ class ProxyState(Struct):
     radius_m: float  #                                                             the caller
     skin_m: float  #                                                               the caller
     texture_gain: float  #                                                         the caller
+    mass_kg: float  # that laws feel, of the device                                the caller
     placed: int  # 0 asks for a new start                                          proxy
     mode: int  # STICK or SLIDE                                                    slide
     touched: int  # link that was in the last update, the world: none              force
@@ -68,6 +77,7 @@ class ProxyState(Struct):
     n_planes: int  #                                                               slide
     n_contacts: int  #                                                             force
     hit_shape: int  #                                                              sweep
+    failed: int  # 1 + the shape whose law gave what is not a number, 0: none yet  lawful
     hit_triangle: int  #                                                           sweep
     collision: int  # address of the block of Geometry and Contacts
     position: Floats1  # (3,) centre of the proxy [m]                              proxy
@@ -82,6 +92,18 @@ class ProxyState(Struct):
     contact_point: Floats2  # (3, 3) [m]
     contact_normal: Floats2  # (3, 3) outward, unit
     contact_force: Floats2  # (3, 3) on the body [N]
+    # what the laws of contacts remember                                           lawful
+    n_slots: int  # that a contact has
+    slot_shape: Ints1  # (MAX_SLOTS,) whose, -1: nobody's
+    slot_seen: Ints1  # (MAX_SLOTS,) 1: in this update
+    slot_normal: Floats2  # (MAX_SLOTS, 3)
+    slot_tangent: Floats2  # (MAX_SLOTS, 3) across it, unit
+    slot_travel: Floats2  # (MAX_SLOTS, 2) of the hand since the contact began [m]
+    wall_state: Floats2  # (MAX_SLOTS, STATE)
+    keeper_state: Floats2  # (MAX_SLOTS, STATE)
+    friction_state: Floats2  # (2 MAX_SLOTS, STATE) of both directions
+    hip_before: Vector  # the device's point at the update before, while there are slots [m]
+    pull: Vector  # of the friction's law on the hand [N]
     # scratch
     near: Ints1  # (n,) shapes within reach                                        gather
     shape_R: Floats2  # (n, 9) their poses, in the order of `near`                 gather

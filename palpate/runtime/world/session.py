@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from palpate.frame import HANDS
-from palpate.haptics.devices.mailbox import Mailbox
+from palpate.haptics.devices.mailbox import Mailbox, in_tick_of
 from palpate.haptics.devices.protocol import Device
 from palpate.haptics.spring import PerAxis, spring_fields
 from palpate.runtime.session import Options, Session
@@ -56,11 +56,7 @@ class WorldSession(Session):
     def _reaching(self, device: Device, reach: Reach, mailboxes: list[Mailbox]) -> Reaching:
         from palpate.haptics.reach import Reaching
 
-        in_tick = getattr(device, "in_tick", None)
-        if in_tick is None:
-            mailboxes.append(Mailbox(device))
-            in_tick = mailboxes[-1].in_tick
-        return Reaching(self.scene.world, device.spec, in_tick, reach, real_time=True)
+        return Reaching(self.scene.world, device.spec, in_tick_of(device, mailboxes), reach, real_time=True)
 
     def _simulation(self, shared: bool) -> WorldSimulation:
         return WorldSimulation(self.scene, smooth_s=SMOOTH_S, devices=self.reaching, shared=shared)

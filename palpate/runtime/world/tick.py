@@ -8,6 +8,7 @@ import math
 from palpate.conventions import WORLD
 from palpate.frame import COUNTERS, HANDS, RUNNING
 from palpate.haptics.devices.messages import is_open, load_speaking
+from palpate.haptics.devices.port import load_port
 from palpate.haptics.devices.want import NOTHING
 from palpate.haptics.reach_tables import ACTING, FEELING, RESTING, load_head
 from palpate.jit import kernel
@@ -99,7 +100,7 @@ def reset_world(s):
     restore(s.world, s.start)
     for k in range(s.devices.shape[0]):
         a = load_head(s.devices[k])[0]
-        a.engage = 1
+        a.engage, load_port(a.port)[0].anew = 1, 1
         if k < HANDS:  # the work of the hands is counted from the start on, that of devices for their report
             a.absorbed[:] = 0.0
     restart_score(s)

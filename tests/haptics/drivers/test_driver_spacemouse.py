@@ -11,6 +11,7 @@ from contracts.test_devices import (  # noqa: F401  the contract, run here with 
     test_it_states_its_limits,
     test_reading_fills_the_callers_arrays_and_keeps_none_of_them,
 )
+from fake_hid import FakeHid
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from waiting import WAIT_S
@@ -23,46 +24,6 @@ from palpate.haptics.devices.protocol import DeviceError, DeviceReading, wrench
 
 pytestmark = pytest.mark.nojit
 TURN = np.array([[0, -1, 0], [-1, 0, 0], [0, 0, -1]])  # the vendor's x right, y toward the person, z down
-
-
-class FakeHid:
-    """Stands for the module hid: what `enumerate` lists, and one device that gives the reports it was fed."""
-
-    def __init__(self, interfaces=None, refuses=False):
-        motion = {"path": b"1", "vendor_id": 0x256F, "product_id": 0xC635, "product_string": "SpaceMouse Compact",
-                  "usage_page": 1, "usage": 8}  # fmt: skip
-        self.interfaces = [motion] if interfaces is None else interfaces
-        self.refuses, self.queue, self.error, self.opened = refuses, [], None, False
-
-    def enumerate(self):
-        return self.interfaces
-
-    def device(self):
-        return self
-
-    def open_path(self, path):
-        if self.refuses:
-            raise OSError("open failed")
-        self.path, self.opened = path, True
-
-    def set_nonblocking(self, on):
-        assert on
-
-    def read(self, most):
-        if not self.opened:
-            raise ValueError("not open")
-        if self.error is not None:
-            raise self.error
-        return list(self.queue.pop(0)) if self.queue else []
-
-    def close(self):
-        self.opened = False
-
-    def push(self, *translation):
-        self.queue.append(b"\x01" + struct.pack("<3h", *translation))
-
-    def twist(self, *rotation):
-        self.queue.append(b"\x02" + struct.pack("<3h", *rotation))
 
 
 class Clock:

@@ -30,6 +30,12 @@ export interface Line {
   words(value: number): string;
 }
 
+/** Colours of the lines of a plot, from 0: the n-th dashed line has that of the n-th solid one. */
+export function families(series: Pick<Series, "dashed">[]): number[] {
+  const count = { solid: 0, dashed: 0 };
+  return series.map(({ dashed }) => (dashed ? count.dashed++ : count.solid++));
+}
+
 /** What a series of a plot reads from frames with these fields. */
 export function line(series: Series, plot: PlotOf, fields: DescribedField[]): Line {
   const { label = "", longest, latest, wanted, index = 0, unit = plot.unit } = series;
@@ -58,6 +64,7 @@ export class Card implements Drawn {
   readonly plot: Plot;
   readonly logarithmic: boolean;
   private readonly lines: Line[];
+  private readonly families: number[];
   private readonly history: History; // the lines, then where they are wanted
   private readonly bare: boolean; // one line without a name: its value is in the heading
   private readonly least: number | null;
@@ -74,6 +81,7 @@ export class Card implements Drawn {
     gestures: Gestures,
   ) {
     this.lines = what.series.map((series) => line(series, what, fields));
+    this.families = families(what.series);
     this.logarithmic = what.logarithmic ?? false;
     this.least = what.least === undefined ? null : what.unit === "rad" ? DEGREES * what.least : what.least;
     this.history = new History(2 * this.lines.length, KEPT_S, LEAP_S);
@@ -81,7 +89,7 @@ export class Card implements Drawn {
     const unit = what.unit === "rad" ? "°" : what.unit;
     const note = this.lines.length > MOST_LINES ? `the ${MOST_LINES} of ${this.lines.length} that move most` : unit;
     this.choose();
-    this.legend.classList.toggle("wide", this.lines.some(({ label, unit }) => label.length > LONG_NAME || unit !== "rad")); // angles are short
+    this.legend.classList.toggle("wide", this.lines.some(({ label, unit }, i) => label.length > LONG_NAME || unit !== "rad" || this.isDashed(i))); // angles are short
     const more = this.bare ? [] : [this.legend];
     this.plot = new Plot([what.title, el("small", {}, note), ...(this.bare ? this.values : [])], this, window, gestures, ...more);
     this.plot.root.dataset["card"] = what.name;
@@ -108,15 +116,26 @@ export class Card implements Drawn {
   /** First where lines are wanted, dashed and faint, then the lines over it. */
   series(): uPlot.Series[] {
     if (this.bare) return [{ stroke: cssColor("--accent"), fill: cssColor("--accent-soft"), width: 2 }];
-    const color = (place: number): string => cssColor(`--line-${place + 1}`);
-    const wanted = this.dashed().map((_, place): uPlot.Series => ({ stroke: color(place), width: 1, alpha: 0.55, dash: [3, 4] }));
-    return [...wanted, ...this.shown.map((_, place): uPlot.Series => ({ stroke: color(place), width: 2 }))];
+    const wanted = this.dashed().map((_, place): uPlot.Series => ({ stroke: cssColor(this.color(place)), width: 1, alpha: 0.55, dash: [3, 4] }));
+    const drawn = this.shown.map((i, place): uPlot.Series => ({ stroke: cssColor(this.color(place)), width: 2, ...(this.isDashed(i) ? { dash: [7, 5] } : {}) }));
+    return [...wanted, ...drawn];
   }
 
   range(low: number, high: number): [number, number] {
     const least = this.least ?? (0.05 * Math.max(Math.abs(low), Math.abs(high)) || 1);
     if (this.logarithmic) return [1, Math.max(least, high)];
     return this.what.zero ? [Math.min(0, 1.15 * low), Math.max(least, 1.15 * high)] : padded(low, high, least);
+  }
+
+  private isDashed(line: number): boolean {
+    return this.what.series[line]!.dashed === true;
+  }
+
+  /** Of a line in its place: those of a pair have one colour, others the colour of the place. */
+  private color(place: number): string {
+    const pairs = this.what.series.some(({ dashed }) => dashed);
+    const number = pairs ? this.families[this.shown[place]!]! % MOST_LINES : place;
+    return `--line-${number + 1}`;
   }
 
   /** The shown lines, if any of all is wanted somewhere: as many at all times, for uPlot. */
@@ -133,7 +152,7 @@ export class Card implements Drawn {
     this.values = shown.map(() => el("b", { class: "value-now" }));
     const entries = shown.map((i, place) => {
       const { label } = this.lines[i]!;
-      return el("li", { style: `--color: var(--line-${place + 1})`, title: label }, el("span", {}, label), this.values[place]!);
+      return el("li", { class: this.isDashed(i) ? "dashed" : "", style: `--color: var(${this.color(place)})`, title: label }, el("span", {}, label), this.values[place]!);
     });
     if (!this.bare) this.legend.replaceChildren(...entries);
   }

@@ -1,4 +1,4 @@
-// A few words side by side, of which one holds; and a switch that is on or off.
+// A few words side by side, of which one holds; a list of more; and a switch that is on or off.
 
 import { el } from "../dom";
 
@@ -21,6 +21,23 @@ export class Choice<Name extends string> {
 
   show(chosen: Name | null): void {
     this.buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(this.names[i] === chosen)));
+  }
+}
+
+/** One of some names, in a list that opens. */
+export class Listed {
+  readonly root: HTMLElement;
+  private readonly select: HTMLSelectElement;
+
+  constructor(label: string, title: string, names: readonly string[], chosen: (place: number) => void) {
+    const options = names.map((name, place) => el("option", { value: place }, name));
+    this.select = el("select", { "aria-label": label, onchange: () => chosen(this.select.selectedIndex) }, ...options);
+    this.root = el("label", { class: "row listed", title }, el("span", { class: "name" }, label), this.select);
+  }
+
+  /** It is this one, and nobody is told. */
+  show(place: number): void {
+    if (this.select.selectedIndex !== place) this.select.selectedIndex = place;
   }
 }
 

@@ -12,9 +12,11 @@ const KEYBOARD =
 const GESTURES: [string, string][] = [
   ["drag a body", "pull it, or press on it; a second finger is a second hand"],
   ["Shift + drag", "press, while in pull mode"],
-  ["wheel while dragging", "farther away, or nearer"],
+  ["wheel while dragging", "farther away, or nearer; where hands turn, it turns what is held"],
+  ["a second finger", "where hands turn: twist it about the first"],
   ["drag an obstacle", "move it"],
   ["drag the background", "turn the view; right button or two fingers move it, the wheel comes nearer"],
+  ["gamepad", "its first button takes and lets go, the left stick moves, triggers or the right stick turn"],
   ["drag in a plot", "look at that time closely"],
 ];
 

@@ -8,6 +8,7 @@ import { stand, type Stand } from "./framing";
 
 const FIELD_OF_VIEW = 32; // narrow, as with a portrait lens: little distortion
 const FILL = 0.92; // share of the free part of the stage that is filled
+const TOLD_SHAPE = 4 / 3; // width over height of the picture that a told view is for
 const GLIDE_MS = 450;
 const X = new THREE.Vector3(1, 0, 0); // a quarter turn about it brings z, up, to y, which is up in spherical coordinates
 
@@ -86,12 +87,20 @@ export class CameraRig {
     const free = this.clear();
     const half = (FILL * Math.tan((FIELD_OF_VIEW * Math.PI) / 360)) / room / this.stage.getBoundingClientRect().height;
     const fitting = (): Stand => stand(points, from, half * free.width, half * free.height);
-    const to: Stand = told ? { position: new THREE.Vector3(...told.eye), target: new THREE.Vector3(...told.target) } : fitting();
+    const to: Stand = told ? this.told(told, free) : fitting();
     this.setScale(radius, to.position.distanceTo(to.target));
     this.turned = false;
     const now: Stand = { position: this.camera.position.clone(), target: this.controls.target.clone() };
     if (slowly && !this.calm.matches) this.glide = { from: now, to, begin: performance.now() };
     else this.put(to);
+  }
+
+  /** From where it is told, farther back where less of the stage is free than a picture of TOLD_SHAPE as high as it. */
+  private told({ eye, target }: ViewOf, free: DOMRect): Stand {
+    const { height } = this.stage.getBoundingClientRect();
+    const back = Math.max(1, (TOLD_SHAPE * height) / free.width);
+    const at = new THREE.Vector3(...target);
+    return { position: new THREE.Vector3(...eye).sub(at).multiplyScalar(back).add(at), target: at };
   }
 
   private kept: Stand | null = null; // while a headset has the camera

@@ -5,11 +5,13 @@ import * as THREE from "three";
 import { norm } from "../decode";
 import { row } from "../devices";
 import type { Frame } from "../frame.gen";
+import type { Turn } from "../turn";
 import type { Bodies } from "./bodies";
 import { Marker } from "./devices";
 import { ForceLabel, ForceSign } from "./label";
 import { normalOf, Probe } from "./probe";
 import { forceColor, Spring } from "./spring";
+import { TurnArc } from "./turn_arc";
 
 export type HandKind = "pull" | "press"; // of our own hands; a program may also push, with a force and no spring
 const KINDS = ["pull", "push", "press"] as const; // as frames number them (palpate/frame.py)
@@ -38,6 +40,8 @@ export interface Grip {
   normal: THREE.Vector3; // of the surface there when it was taken, outward, world
   radius: number; // of the ball that presses [m]
   target: THREE.Vector3; // where the hand is, world
+  plane?: THREE.Plane; // that it stays in
+  turn?: Turn; // how it turns what it holds
 }
 
 /** Two hands, each with something or nothing. */
@@ -58,12 +62,13 @@ class HandView {
   readonly spring = new Spring();
   readonly probe = new Probe();
   readonly bare = new Marker(); // in the dark: no more than the tip and its force
+  private readonly arc = new TurnArc();
   private readonly label: ForceLabel;
   private readonly sign = new ForceSign();
 
   constructor(stage: HTMLElement) {
     this.label = new ForceLabel(stage);
-    this.root.add(this.spring.root, this.probe.root, this.bare.root, this.sign.sprite);
+    this.root.add(this.spring.root, this.probe.root, this.bare.root, this.sign.sprite, this.arc.root);
   }
 
   /** As our own pointer has it, or, without a grip, as a frame tells. */
@@ -86,6 +91,7 @@ class HandView {
       this.bare.root.visible = true;
     } else {
       this.spring.show(point, target, color, sight.scale, sight.eye);
+      if (grip?.turn) this.arc.show(grip.turn, target, color, sight.scale);
     }
     if (sight.worn) return this.sign.show(force, color, target, sight.eye);
     const at = sight.toPixels(target);
@@ -97,6 +103,7 @@ class HandView {
     this.probe.hide();
     this.bare.root.visible = false;
     this.sign.hide();
+    this.arc.root.visible = false;
   }
 
   hide(): void {

@@ -63,7 +63,9 @@ export type BodyMaterial = THREE.MeshStandardMaterial | THREE.MeshLambertMateria
 
 /** White; bodies bring their colours. */
 export function material(opacity: number, quality: Quality): BodyMaterial {
-  const look = { opacity, transparent: opacity < 1 };
+  const clear = opacity < 1;
+  // What is seen through lies over what it coincides with: a second block on the first.
+  const look = { opacity, transparent: clear, polygonOffset: clear, polygonOffsetFactor: -1, polygonOffsetUnits: -1 };
   return quality.reflections
     ? new THREE.MeshStandardMaterial({ roughness: 0.52, metalness: 0.04, ...look })
     : new THREE.MeshLambertMaterial(look);

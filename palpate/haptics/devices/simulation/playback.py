@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, InTick, Port, copy_reading, empty_port
-from palpate.haptics.devices.protocol import DeviceReading, DeviceSpec, OpenClose
+from palpate.haptics.devices.port import LOST, NOTHING_NEW, OK, InTick, Port, empty_port
+from palpate.haptics.devices.protocol import DeviceSpec
+from palpate.haptics.devices.simulation.stepped import SteppedDevice
 from palpate.haptics.hand import row_before
 from palpate.jit import Block, Struct, block_loader, kernel
 from palpate.jit.routines import routine
@@ -187,7 +188,7 @@ def send(address):
     return OK
 
 
-class Playback(OpenClose):
+class Playback(SteppedDevice):
     """A recorded hand: from a CSV file, from arrays, or, without either, one that senses nothing.
 
     Time passes in `advance` or in the tick's `send`.  Forces are taken and dropped: a recording does not give way.
@@ -202,17 +203,12 @@ class Playback(OpenClose):
         self.spec = DeviceSpec("playback", force_limit_N=60.0, force_rise_N_s=2000.0, senses=6, actuates=0)
         time = self.recording.time_s - self.recording.time_s[:1].sum()  # of the first row, if there is one
         time.setflags(write=False)
-        self._player = Player(speed=1.0, loop=loop)
+        self._state = self._player = Player(speed=1.0, loop=loop)
         self.speed = speed
         tape = Tape(time, self.recording.position_m, self.recording.quaternion, self.recording.buttons)
         port = empty_port()
         self.in_tick = InTick(port, Block(port, self._player, tape), sample, send, owner=(self, tape))
         self.duration_s = float(time[-1]) if len(time) else 0.0
-
-    @property
-    def time_s(self) -> float:
-        """How far it has played, from the first row."""
-        return self._player.time_s
 
     @property
     def speed(self) -> float:
@@ -230,32 +226,3 @@ class Playback(OpenClose):
         if not 0.0 <= time_s < np.inf:
             raise ValueError(f"a recording begins at 0 s, cannot go to {time_s} s")
         self._player.time_s = min(time_s, self.duration_s)
-
-    def open(self) -> None:
-        super().open()
-        self._player.is_open = 1
-
-    def close(self) -> None:
-        super().close()
-        self._player.is_open = 0
-
-    def read(self, out: DeviceReading) -> None:
-        self.require_open()
-        port = self.in_tick.port
-        port.now_s = self.time_s
-        if sample(self.in_tick.block.address) != OK:
-            out.buttons, out.sampled_at_s = 0, np.nan
-            return
-        copy_reading(port, out)
-
-    def write(self, wrench: np.ndarray) -> None:
-        self.require_open()
-        self.require_allowed(wrench)
-
-    def advance(self, dt_s: float) -> None:
-        """Play on for a time, at its speed [s]."""
-        self.require_open()
-        if not 0.0 < dt_s < np.inf:
-            raise ValueError(f"time passes by a positive number of seconds, got {dt_s}")
-        self.in_tick.port.dt = dt_s
-        send(self.in_tick.block.address)

@@ -23,9 +23,9 @@ import math
 
 import numpy as np
 
-from palpate.haptics.devices.port import LOST, OK, SATURATED, InTick, Port, copy_reading, empty_port, put_wrench
-from palpate.haptics.devices.protocol import DeviceReading, OpenClose
+from palpate.haptics.devices.port import LOST, OK, SATURATED, InTick, Port, empty_port
 from palpate.haptics.devices.simulation import phantom
+from palpate.haptics.devices.simulation.stepped import HeldDevice
 from palpate.haptics.devices.simulation.wrist import (
     Wrist,
     begin_wrist,
@@ -210,7 +210,7 @@ def send(address):
     return SATURATED if reduced else OK
 
 
-class Simulated(OpenClose):
+class Simulated(HeldDevice):
     """A device with a hand on it, both simulated; time passes only in `advance`, or in the tick's `send`.
 
     model   "phantom-premium-1.5": its identified kinematics and dynamics, encoders, friction and motors;
@@ -220,9 +220,10 @@ class Simulated(OpenClose):
     compensated  the motors also carry the arm's own weight, as some drivers do
 
     The command is the wrench of the device on the hand, so the motors push the tip with it; it is held between writes.
-    Opening begins anew: the same every time.  `in_tick` is for a tick in compiled code; `read`, `write` and `advance`
-    use the same routines and the same port, so use one way or the other.
+    Opening begins anew: the same every time.
     """
+
+    begin = begin
 
     def __init__(
         self, model: str = "phantom-premium-1.5", hand: Hand | None = None, *, compensated: bool = False
@@ -230,56 +231,14 @@ class Simulated(OpenClose):
         if model not in phantom.MODELS:
             raise ValueError(f"no simulated device is called {model!r}; there are: {', '.join(phantom.MODELS)}")
         self.spec, self.hand = phantom.MODELS[model].spec, hand or Hand()
-        self._motion = Motion()
+        self._state = self._motion = Motion()
         port, known = empty_port(), phantom.MODELS[model]
         self._wrist = Wrist(**known.wrist._asdict(), limit=known.spec.torque_limit_Nm)
         block = Block(port, self._motion, known.mechanism(compensated), self.hand.arrays(), self._wrist)
         self.in_tick = InTick(port, block, sample, send, owner=self)
         self._begin()
 
-    def _begin(self) -> None:
-        if begin(self.in_tick.block.address) != OK:
-            first = self.hand.intent[0][1]
-            raise ValueError(
-                f"the device {self.spec.name!r} cannot reach {list(first)} m, where the hand's intent begins"
-            )
-
-    def open(self) -> None:
-        if not self.is_open:
-            self._begin()
-        super().open()
-        self._motion.is_open = 1
-
-    def close(self) -> None:
-        super().close()
-        self._motion.is_open = 0
-
-    def read(self, out: DeviceReading) -> None:
-        self.require_open()
-        port = self.in_tick.port
-        port.now_s = self.time_s
-        sample(self.in_tick.block.address)
-        copy_reading(port, out)
-
-    def write(self, wrench: np.ndarray) -> None:
-        self.require_open()
-        self.require_allowed(wrench)
-        put_wrench(self.in_tick.port, wrench)
-
-    def advance(self, dt_s: float) -> None:
-        """Let simulated time pass, with the force last written [s]."""
-        self.require_open()
-        if not 0.0 < dt_s < np.inf:
-            raise ValueError(f"time passes by a positive number of seconds, got {dt_s}")
-        self.in_tick.port.dt = dt_s
-        send(self.in_tick.block.address)
-
     # ---- the truth, which no device tells
-
-    @property
-    def time_s(self) -> float:
-        """Simulated time since `open`; the hand's intent is read at it."""
-        return self._motion.time_s
 
     @property
     def tip_m(self) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""The planar haptic interface, whole: a redundant parallel device, its control, rigid bodies among walls, and laws."""

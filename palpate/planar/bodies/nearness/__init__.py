@@ -1,0 +1,1 @@
+"""Who is near whom, and which vertex is on which edge."""

@@ -1,0 +1,1 @@
+"""Frictions, one law per file (haptics/contact_laws.py)."""

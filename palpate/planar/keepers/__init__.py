@@ -1,0 +1,1 @@
+"""Keepers, one per file: walls around a wall that keep it passive (haptics/contact_laws.py)."""

@@ -1,0 +1,1 @@
+"""Walls, one law per file (haptics/contact_laws.py)."""
