@@ -53,6 +53,8 @@ class Reach:
     passivity "observer" only counts energy; "controller" and "bounding" act (haptics/passivity.py), for a device that
               shows device_mass_kg and has device_damping_Ns_m, and to a turn device_inertia_kg_m2 and
               device_damping_Nms; "tank" is for a world at the other end of a link
+    edge_m    so far from the middle of its workspace a spring of edge_N_m begins, which tells the hand with at most
+              edge_N that it is at the edge; inf: none
     """
 
     mode: str = "pull"
@@ -74,6 +76,9 @@ class Reach:
     device_damping_Ns_m: float = 0.5
     device_inertia_kg_m2: float = 1e-4
     device_damping_Nms: float = 1e-3
+    edge_m: float = np.inf
+    edge_N_m: float = 50.0
+    edge_N: float = 1.5
 
     def __post_init__(self) -> None:
         for name, known in (("mode", MODES), ("passivity", PASSIVITIES)):
@@ -83,9 +88,11 @@ class Reach:
         if self.damping_Ns_m is not None:
             per_axis(self.damping_Ns_m, "damping_Ns_m", "positive")
         for name in ("scale", "strength_N", "device_mass_kg", "device_damping_Ns_m", "device_inertia_kg_m2",
-                     "device_damping_Nms"):  # fmt: skip
+                     "device_damping_Nms", "edge_N_m", "edge_N"):  # fmt: skip
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        if not self.edge_m > 0.0:
+            raise ValueError(f"edge_m must be positive, inf for no edge; got {self.edge_m!r}")
         if not 0.0 <= self.radius_m < np.inf:
             raise ValueError(f"the radius of a proxy must be finite and not negative, got {self.radius_m} m")
         if (self.mode == "tool") != (self.tool is not None):
@@ -128,6 +135,7 @@ class Reaching:
             real_time=real_time, scale=reach.scale, weight=weight, body_force_N=reach.strength_N,
             rise_N_s=reach.rise_N_s, smooth_s=smooth_s, grab_m=reach.grab_m, device_mass=reach.device_mass_kg,
             damping=reach.device_damping_Ns_m, device_inertia=inertia, turn_damping=reach.device_damping_Nms,
+            edge_m=reach.edge_m, edge_N_m=reach.edge_N_m, edge_N=reach.edge_N, share=1.0,
             dt=world.dt, old_R=np.zeros((model.n_links, 9)), old_p=np.zeros((model.n_links, 3)),
         )  # fmt: skip
         self.tank = open_tank(world.dt)

@@ -1,6 +1,7 @@
 """One tick of a hand in a world: reading, coupling or proxy, wrench on bodies, force on the hand, passivity, guard.
 
     x = o + s R x_dev                       where the hand is in the world; s the scale of motion
+    x' = o' + s R x_dev' + W x (x - o)      o', W: of a device that is carried
     F_hand = R^T (sum of forces on it)      device frame;   F_bodies = - w F_hand: the one place where forces are scaled
 
 PUSH    the proxy touches; what it feels pushes back                                   touch_kernels.py
@@ -56,6 +57,7 @@ from palpate.spatial.quaternions import conjugate, matrix_quaternion, quaternion
 from palpate.spatial.vectors import (
     add,
     add_scaled,
+    cross,
     dot,
     finite3,
     get3,
@@ -104,10 +106,11 @@ def place_hand(a, x, port):
     a.aim = add(get3(a.frame_origin, 0), rotate(R, scale(stretch, port.position)))
     if x.tells_motion:
         a.hip = a.aim
-        a.hip_velocity = rotate(R, scale(stretch, port.velocity))
+        ridden = add(a.frame_velocity, cross(a.frame_spin, sub(a.aim, get3(a.frame_origin, 0))))
+        a.hip_velocity = add(ridden, rotate(R, scale(stretch, port.velocity)))
     else:
         follow(a, a.aim if a.does == NOTHING else a.hip)
-    a.hip_spin = rotate(R, port.spin)
+    a.hip_spin = add(a.frame_spin, rotate(R, port.spin))
     put_part(a.turn, ORIENTATION, quaternion_product(part4(a.frame_turn, 0), port.quaternion))
 
 
@@ -244,6 +247,15 @@ def feel(m, w, c, s, a, x, e, f, t, port, moved, turned, address):
     return force, torque, finite3(effects) and a.lawless == 0
 
 
+@kernel
+def edge_force(a, x):
+    """Back from the edge of the workspace, device frame [N]."""
+    away = math.sqrt(dot(x, x))
+    if not away > a.edge_m:
+        return ZERO
+    return scale(-min(a.edge_N_m * (away - a.edge_m), a.edge_N) / away, x)
+
+
 @routine
 def reach(address):
     """One tick of a device, as its `doing` says: RESTING (no force), FEELING (none on bodies) or ACTING."""
@@ -273,6 +285,7 @@ def reach(address):
         force, torque, lawful = feel(m, w, c, s, a, x, e, f, t, port, moved, turned, address)
         status = status if lawful else LAW_FAILED
         g.counts[CLAMPED] += a.capped - capped  # what the strength held back, the guard does not see
+        force, torque = scale(a.share, add(force, edge_force(a, port.position))), scale(a.share, torque)
     R = get9(a.frame, 0)
     a.felt = rotate(R, force)
     force, torque = guard(g, force, torque, velocity, port.spin, status, a.late_s, dt)

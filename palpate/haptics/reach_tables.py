@@ -58,6 +58,13 @@ class ReachArrays(Struct):
     device_inertia: float
     turn_damping: float
     dt: float  # of the tick [s]
+    edge_m: float  # from the middle of the device's workspace, where a spring begins that the hand feels, inf: nowhere
+    edge_N_m: float
+    edge_N: float  # at most
+    # from whoever carries the device, else at rest
+    frame_velocity: Vector  # of the device's origin [m/s], and
+    frame_spin: Vector  # of its axes [rad/s]
+    share: float  # of the force that is given, 1 unless somebody has a reason
     # from the tick
     now_s: float  # on the clock of readings
     late_s: float  # more than dt since the last

@@ -25,6 +25,7 @@ import numpy as np
 
 from palpate.haptics.devices.port import LOST, OK, SATURATED, InTick, Port, empty_port
 from palpate.haptics.devices.simulation import phantom
+from palpate.haptics.devices.simulation.carried import Carried, carried_inertia_and_bias, hand_weight, led_to
 from palpate.haptics.devices.simulation.stepped import HeldDevice
 from palpate.haptics.devices.simulation.wrist import (
     Wrist,
@@ -64,11 +65,13 @@ class Motion(Struct):
     seen_s: float  # when they were last read
 
 
-load = block_loader((Port, False), (Motion, False), (phantom.Mechanism, True), (HandArrays, True), (Wrist, False))
+load = block_loader(
+    (Port, False), (Motion, False), (phantom.Mechanism, True), (HandArrays, True), (Wrist, False), (Carried, False)
+)
 
 
 @kernel
-def sub_step(motion, mechanism, hand, t, h):
+def sub_step(motion, mechanism, hand, ride, t, h):
     """Device and hand from t to t + h, as in the header."""
     q, rate, x_h, v_h = motion.q, motion.rate, motion.hand, motion.hand_velocity
     H = 0.5 * h
@@ -76,12 +79,17 @@ def sub_step(motion, mechanism, hand, t, h):
     k_g = holds * hand.grip_stiffness
     g = holds * hand.grip_damping + H * k_g
     x, J = phantom.tip_and_jacobian(mechanism.kind, q)
-    M, bias = phantom.inertia_and_bias(mechanism, q, rate)
+    if ride.moves:
+        M, bias = carried_inertia_and_bias(mechanism, ride, q, rate)
+    else:
+        M, bias = phantom.inertia_and_bias(mechanism, q, rate)
 
     # the hand's line, solved for w
-    x_d, v_d = intent_at(hand, t + H)
+    x_d, v_d = led_to(ride, t + H) if ride.leads else intent_at(hand, t + H)
     f = add_scaled(scale(hand.mass / H, v_h), hand.stiffness, sub(x_d, x_h))
     f = add(add_scaled(f, hand.damping, v_d), hand.push)
+    if ride.moves:
+        f = add(f, hand_weight(ride, hand.mass, x_h, v_h))
     a = hand.mass / H + hand.damping + H * hand.stiffness
     pull = scale(k_g, sub(x, x_h))
     # the device's: (A) u = r, where F_s = (a pull - g f)/(a + g) + s J u
@@ -146,7 +154,7 @@ def drive(port, motion, mechanism):
 @routine
 def begin(address):
     """At rest where the hand's intent begins, time zero; LOST if the device cannot be there."""
-    port, motion, mechanism, hand, wrist = load(address)
+    port, motion, mechanism, hand, wrist, _ = load(address)
     x, _ = intent_at(hand, hand.time[0])
     q, reachable = x, True
     if mechanism.kind == phantom.ARM:
@@ -168,7 +176,7 @@ def begin(address):
 @routine
 def sample(address):
     """The reading: where the encoders say the tip is, how fast their differences say it moves, and the button."""
-    port, motion, mechanism, hand, wrist = load(address)
+    port, motion, mechanism, hand, wrist, _ = load(address)
     if not motion.is_open:
         return LOST
     now = motion.time_s
@@ -191,7 +199,7 @@ def sample(address):
 @routine
 def send(address):
     """Take the command, hold it, and let `dt` pass."""
-    port, motion, mechanism, hand, wrist = load(address)
+    port, motion, mechanism, hand, wrist, ride = load(address)
     if not motion.is_open:
         return LOST
     reduced = drive(port, motion, mechanism)
@@ -201,7 +209,7 @@ def send(address):
         n = math.ceil(dt / SUB_STEP_S * (1.0 - 1e-9))  # 1 ms is ten, not eleven
         for i in range(n):
             t = start + i * (dt / n)
-            sub_step(motion, mechanism, hand, t, dt / n)
+            sub_step(motion, mechanism, hand, ride, t, dt / n)
             if has_wrist(wrist):
                 turn_step(wrist, hand, 1.0 if grips_at(hand, t) else 0.0, t, dt / n)
         motion.time_s = start + dt
@@ -218,6 +226,7 @@ class Simulated(HeldDevice):
             only; "touch" and "omni": approximate, a point mass with friction
     hand    who holds it; without one, a hand that rests in the middle
     compensated  the motors also carry the arm's own weight, as some drivers do
+    ride    what carries it, and leads its hand: nothing, until somebody says so (carried.py)
 
     The command is the wrench of the device on the hand, so the motors push the tip with it; it is held between writes.
     Opening begins anew: the same every time.
@@ -234,7 +243,8 @@ class Simulated(HeldDevice):
         self._state = self._motion = Motion()
         port, known = empty_port(), phantom.MODELS[model]
         self._wrist = Wrist(**known.wrist._asdict(), limit=known.spec.torque_limit_Nm)
-        block = Block(port, self._motion, known.mechanism(compensated), self.hand.arrays(), self._wrist)
+        self.ride = Carried()
+        block = Block(port, self._motion, known.mechanism(compensated), self.hand.arrays(), self._wrist, self.ride)
         self.in_tick = InTick(port, block, sample, send, owner=self)
         self._begin()
 
