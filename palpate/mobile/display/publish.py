@@ -93,6 +93,7 @@ def put_numbers(f, i, k, at, n, d, u, body, g, s, b, l):
         i[k + at.mobile_packets + 5 * n + j] = count
     put_part(f, k + at.mobile_user + 3 * n, (u.x, u.z, u.g))
     put_part(f, k + at.mobile_hand + 3 * n, u.hand)
+    put_part(f, k + at.mobile_head + 3 * n, u.head)
     put_part(f, k + at.mobile_robot + 3 * n, b.pose)
     put_part(f, k + at.mobile_seen + 3 * n, d.used)
     put_part(f, k + at.mobile_seen_user + 3 * n, s.user)
