@@ -4,7 +4,8 @@ Mobile display, 1.2 and 4.6.  Commands are velocities (vx, vz, vphi) in the worl
 
     wheel i:  w_i = (-sin b_i vx_R + cos b_i vy_R + rho w_z) / radius        b = 90, 210, 330 deg in robot axes
               v_R = v . (-cos phi, -sin phi), v . (-sin phi, cos phi);   w_z = -vphi
-    v' = clip((v_cmd - v)/tau, a_max) + F/m        F the reaction of what is felt, a disturbance
+    v' = clip((v_cmd - v)/tau, a_max) + F/m + k e  F the reaction of what is felt, a disturbance
+    e' = v_m - v                                   v_m the same without F: what the wheels' position control holds
     p' = (1 - slip) v                              slip 0 .. 3 %, new every 20 ms; and now and then an event
 
 An event of 10 mm or 1 deg is spread over one slip period: the base itself does not leap.  `grip` is how much of its
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from palpate.jit import Struct, Vector, kernel
 from palpate.link.impair import next_uniform, random_state
 from palpate.mobile.rates import clip, due, wrap
+from palpate.spatial.vectors import add_scaled, sub
 
 BETA = (math.pi / 2.0, 7.0 * math.pi / 6.0, 11.0 * math.pi / 6.0)
 SIN_BETA, COS_BETA = tuple(math.sin(b) for b in BETA), tuple(math.cos(b) for b in BETA)
@@ -39,6 +41,7 @@ class Base:
     acceleration_rad_s2: float = 4.0
     mass_kg: float = 22.0
     inertia_kgm2: float = 0.92  # of a square of 0.5 m
+    hold_1_s2: float = 100.0  # k of the wheels' position control: 8.5 N push it off by 4 mm; 0: velocity control alone
     slip: float = 0.03  # at most
     slip_s: float = 0.020  # between new values
     events_1_s: float = 0.01  # chance per second
@@ -48,7 +51,7 @@ class Base:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            none = name in ("slip", "events_1_s", "event_m", "event_rad")
+            none = name in ("slip", "events_1_s", "event_m", "event_rad", "hold_1_s2")
             if not (math.isfinite(value) and (value >= 0.0 if none else value > 0.0)):
                 raise ValueError(f"{name} is {value}; it must be {'0 or more' if none else 'positive'}")
         if self.slip >= 1.0:
@@ -71,6 +74,7 @@ class Drive(Struct):
     alpha_max: float
     mass: float
     inertia: float
+    hold: float
     slip_max: float
     slip_ticks: int
     event_chance: float  # in a slip period
@@ -86,6 +90,9 @@ class Drive(Struct):
     grip: Vector
     pose: Vector  # x, z, phi: the truth
     velocity: Vector
+    acceleration: Vector  # of that
+    model: Vector  # v_m
+    lag: Vector  # e
     slip: float
     event: Vector  # velocity of an event that is going on
     events: int
@@ -101,7 +108,7 @@ def new_drive(base: Base, pose: tuple[float, float, float], seed: int, tick_hz: 
     return Drive(
         rate_hz=b.rate_hz, tick_hz=tick_hz, dt=1.0 / tick_hz, speed=b.speed_m_s, turn=b.turn_rad_s,
         radius=b.wheel_radius_m, rho=b.wheel_distance_m, motor=b.wheel_rad_s, tau=b.tau_s, a_max=b.acceleration_m_s2,
-        alpha_max=b.acceleration_rad_s2, mass=b.mass_kg, inertia=b.inertia_kgm2, slip_max=b.slip,
+        alpha_max=b.acceleration_rad_s2, mass=b.mass_kg, inertia=b.inertia_kgm2, hold=b.hold_1_s2, slip_max=b.slip,
         slip_ticks=max(1, round(b.slip_s * tick_hz)), event_chance=b.events_1_s * b.slip_s, event_m=b.event_m,
         event_rad=b.event_rad, silence=round(b.silence_s * tick_hz), random=random_state(seed), pose=pose,
         grip=(1.0, 1.0, 1.0),
@@ -149,6 +156,16 @@ def accept(b, k):
 
 
 @kernel
+def answer(b, v):
+    """How the motors answer to the command at a velocity v [m/s^2, rad/s^2]."""
+    ax, az = (b.target[0] - v[0]) / b.tau, (b.target[1] - v[1]) / b.tau
+    a = math.sqrt(ax * ax + az * az)
+    if a > b.a_max:
+        ax, az = ax * b.a_max / a, az * b.a_max / a
+    return ax, az, clip((b.target[2] - v[2]) / b.tau, b.alpha_max)
+
+
+@kernel
 def slip_anew(b):
     """A new slip, and by chance the beginning of an event."""
     b.slip = b.slip_max * next_uniform(b)
@@ -161,21 +178,19 @@ def slip_anew(b):
 
 
 @kernel
-def drive(b, k):
-    """One tick of the base's motion, from tick k to the next."""
-    if due(k, b.rate_hz, b.tick_hz):
-        accept(b, k)
-    if k % b.slip_ticks == 0:
+def drive(b, tick):
+    """One tick of the base's motion, from this tick to the next."""
+    if due(tick, b.rate_hz, b.tick_hz):
+        accept(b, tick)
+    if tick % b.slip_ticks == 0:
         slip_anew(b)
-    h, (vx, vz, w) = b.dt, b.velocity
-    ax, az = (b.target[0] - vx) / b.tau, (b.target[1] - vz) / b.tau
-    a = math.sqrt(ax * ax + az * az)
-    if a > b.a_max:
-        ax, az = ax * b.a_max / a, az * b.a_max / a
-    vx += h * (ax + b.force[0] / b.mass)
-    vz += h * (az + b.force[1] / b.mass)
-    w += h * (clip((b.target[2] - w) / b.tau, b.alpha_max) + b.force[2] / b.inertia)
-    b.velocity = (vx, vz, w)
+    h, k = b.dt, b.hold
+    a, e = answer(b, b.velocity), b.lag
+    a = (a[0] + b.force[0] / b.mass + k * e[0], a[1] + b.force[1] / b.mass + k * e[1],
+         a[2] + b.force[2] / b.inertia + k * e[2])  # fmt: skip
+    b.lag = add_scaled(e, h, sub(b.model, b.velocity))
+    b.model = add_scaled(b.model, h, answer(b, b.model))
+    b.velocity, b.acceleration = add_scaled(b.velocity, h, a), a
     v, g = b.velocity, b.grip
     if g[0] != 1.0 or g[1] != 1.0 or g[2] != 1.0:
         r = wheel_speeds(v, b.pose[2], b.rho, b.radius)

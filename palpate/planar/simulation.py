@@ -14,7 +14,7 @@ from palpate.haptics.devices.port import InTick
 from palpate.haptics.devices.protocol import Device, DeviceSpec
 from palpate.haptics.reach import DeviceReport, Reach
 from palpate.jit import Block, Struct
-from palpate.model.model import Floats2, Ints1
+from palpate.model.model import Floats2
 from palpate.planar.bodies.description import PlanarBody
 from palpate.planar.bodies.world import PlanarWorld
 from palpate.planar.configuration import PlanarConfiguration
@@ -29,8 +29,9 @@ from palpate.planar.pantograph.plant import HandSpring, Plant
 from palpate.planar.port_drive import Attached, rest_port
 from palpate.planar.settings import IMPACTS, RATES_HZ, Setting, Settings, all_laws, empty_choices
 from palpate.planar.shown import describe_planar
-from palpate.planar.stage import BODY, HANDLE, LINKS, Held, Kept, Path, Stage
+from palpate.planar.stage import BODY, HANDLE, LINKS, Held, Path, Stage
 from palpate.planar.tick import reset_planar, take_planar, tick_planar
+from palpate.servo.kept import Keeping, words_of
 from palpate.servo.simulation import Event, Simulation
 
 MOST_STEPS = 16  # of the servo in a tick
@@ -139,8 +140,7 @@ class PlanarSimulation(Simulation):
             lane.make_block(offsets)
         self.stage.lane, self.stage.other = (lane.block.address for lane in self.lanes)
         self.attached: Attached | None = None
-        self._kept: list[Block] = []
-        self._start: list[Kept] = []
+        self._keeping: Keeping | None = None
 
     # ---- how it is made
 
@@ -214,10 +214,8 @@ class PlanarSimulation(Simulation):
 
     def note_start(self) -> None:
         """As it is now is the start that a reset goes back to: device, hand and control; the bodies have their own."""
-        words = [part for struct in self._kept_structs() for part in words_of(struct)]
-        self._start = [Kept(words=part, start=part.copy()) for part in words]
-        self._kept = [Block(kept) for kept in self._start]
-        self.stage.kept[:] = [block.address for block in self._kept]
+        self._keeping = Keeping(self._kept_structs())
+        self.stage.kept[:] = self._keeping.addresses
 
     @property
     def address(self) -> int:
@@ -302,11 +300,6 @@ class PlanarSimulation(Simulation):
         return {"scene": self.name, "rate_hz": self.rate_hz, "configuration": chosen.told(), "seed": chosen.seed,
                 "settings": dict(zip(SETTINGS, self.settings.value.tolist(), strict=True)),
                 "energy": self.energy}  # fmt: skip
-
-
-def words_of(struct: Struct) -> list[Ints1]:
-    """All its memory, as words."""
-    return [array.reshape(-1).view(np.int64) for array in struct.arrays().values()]
 
 
 def spread(room: Sequence[PlanarBody], chosen: PlanarConfiguration) -> list[PlanarBody]:

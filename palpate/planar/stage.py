@@ -19,7 +19,7 @@ class Stage(Struct):
     other: int  # and of the one that is compared with it
     sample: int  # routine that reads a hand's message
     hands: Ints1  # (HANDS,) Blocks of the page's hands (haptics/devices/messages.py)
-    kept: Ints1  # (n,) Blocks of Kept: the start
+    kept: Ints1  # (n,) Blocks of servo.kept.Kept: the start
     # the servo's rate beside the tick's
     rates: Floats1  # (n,) that can be chosen [Hz]
     tick_hz: float
@@ -73,14 +73,6 @@ class Path(Struct):
     at: int  # row before now
 
 
-class Kept(Struct):
-    """Some words as they are, and as they were at the start."""
-
-    words: Ints1
-    start: Ints1
-
-
 load_stage = block_loader(
     (Head, False), (At, False), (Stage, False), (Settings, False), (Choices, False), (Held, False), (Path, False)
 )
-load_kept = block_loader((Kept, False))

@@ -33,8 +33,9 @@ from palpate.planar.settings import (
     set_laws,
     take_setting,
 )
-from palpate.planar.stage import load_kept, load_stage
+from palpate.planar.stage import load_stage
 from palpate.servo.head import advance
+from palpate.servo.kept import restore_kept
 
 CAPPED, CONTACTS_LOST = COUNTERS.index("capped"), COUNTERS.index("contacts_lost")
 HAND_STALE, HAND_REFUSED = COUNTERS.index("hand_stale"), COUNTERS.index("hand_refused")
@@ -158,10 +159,7 @@ def set_lane_laws(st, s, c):
 def restore(address):
     """Both lanes at their start; settings stay."""
     _, _, st, s, c, _, _ = load_stage(address)
-    for n in range(st.kept.shape[0]):
-        kept = load_kept(st.kept[n])[0]
-        for i in range(kept.words.shape[0]):
-            kept.words[i] = kept.start[i]
+    restore_kept(st.kept)
     for lane in (st.lane, st.other):
         a = load_lane(lane)[0]
         reset_bodies(a.bodies)

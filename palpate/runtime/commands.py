@@ -141,6 +141,8 @@ def serve(
             built = _edited(scene_of(scene)(), edit)
             if not isinstance(built, Scene):
                 raise ValueError(f"only Worlds are served; {scene!r} is a simulation of another kind")
+            if built.devices:
+                raise ValueError(f"only Worlds without devices of their own are served; {scene!r} brings some")
             session = Serving(built, host, port, key, record, say=say)
             stack.enter_context(session)
         say(f"serving {built.name!r} at {host}:{session.port} ({'with a key' if key else 'this machine only'}); "

@@ -1,6 +1,7 @@
 """The simulated base and tracker of the mobile display.  Mobile display, 1.1, 1.2 and 4.6."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -120,13 +121,27 @@ def test_slip_loses_between_none_and_three_percent_and_events_are_seldom():
 
 
 @compiled
-def test_a_push_moves_the_base_by_tau_force_over_mass():
-    drive = new_drive(STILL, (0.0, 0.0, 0.0), 1)
+def test_a_push_moves_a_base_without_position_control_by_tau_force_over_mass():
+    drive = new_drive(replace(STILL, hold_1_s2=0.0), (0.0, 0.0, 0.0), 1)
     drive.force = (8.5, -4.0, 0.3)
     out = driven(drive, steady((0.0, 0.0, 0.0), 2000))
     assert out[-1, 3:] == pytest.approx([0.1 * 8.5 / 22.0, 0.1 * -4.0 / 22.0, 0.1 * 0.3 / 0.92], rel=1e-6)
     first = out[0, 3] / 1e-3
     assert first == pytest.approx(0.39, abs=0.01)  # reference 2.6
+
+
+@compiled
+@pytest.mark.parametrize("command", [(0.0, 0.0, 0.0), (0.2, -0.1, 0.3)])
+def test_a_push_puts_a_base_off_by_force_over_mass_and_hold_and_it_comes_back(command):
+    drive, free = (new_drive(STILL, (0.0, 0.0, 0.0), 1) for _ in range(2))
+    drive.force = (8.5, -4.0, 0.3)
+    out, alone = (driven(each, steady(command, 3000)) for each in (drive, free))
+    off = [8.5 / 2200.0, -4.0 / 2200.0, 0.3 / 92.0]
+    assert out[-1, :3] - alone[-1, :3] == pytest.approx(off, rel=1e-4)
+    assert out[-1, 3:] == pytest.approx(alone[-1, 3:], abs=1e-6)
+    drive.force = (0.0, 0.0, 0.0)
+    out, alone = (driven(each, steady(command, 3000)) for each in (drive, free))
+    assert out[-1, :3] == pytest.approx(alone[-1, :3], abs=1e-6)
 
 
 @compiled

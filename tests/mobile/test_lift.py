@@ -8,27 +8,28 @@ import pytest
 from palpate.jit import Block, block_loader, entry
 from palpate.mobile.chain import Chain
 from palpate.mobile.kinematics import Kinematics
-from palpate.mobile.lift import Lift, Lifting, lift_step, new_lift
+from palpate.mobile.lift import Lift, Spindle, lift_step, new_lift
 
-load_lift = block_loader((Lifting, False))
+load_lift = block_loader((Lift, False))
 MIDDLE_M = 0.96
 ABOVE_M = Chain().robot_to_device_m[2]
 
 
 @entry("intp, float64[:, ::1], float64[:, ::1]")
 def lift_door(address, hand, out):
-    """hand (n, 2): height, halt; out (n, 5): height, velocity, acceleration, active, command."""
-    (s,) = load_lift(address)
+    """hand (n, 2): height, halt; out (n, 5): Ry, velocity, acceleration, active, command."""
+    (l,) = load_lift(address)
     for k in range(hand.shape[0]):
-        lift_step(s, k, hand[k, 0], hand[k, 1] > 0.0)
+        lift_step(l, k, hand[k, 0], hand[k, 1] == 0.0)
         out[k, 0], out[k, 1], out[k, 2], out[k, 3], out[k, 4] = (
-            s.height, s.velocity, s.acceleration, float(s.active), s.command,
+            MIDDLE_M + l.y, l.velocity, l.acceleration, float(l.active), l.command,
         )  # fmt: skip
 
 
-def lifted(hand_y, halt=0.0, lift=None, height_m=None, tick_hz=1000):
+def lifted(hand_y, halt=0.0, y_m=0.0, tick_hz=1000, on=True):
     """(n, 5) of a hand at heights (n,)."""
-    s = new_lift(lift, height_m=height_m, tick_hz=tick_hz)
+    s = new_lift(MIDDLE_M, on, tick_hz=tick_hz)
+    s.y = y_m
     block, rows = Block(s), np.column_stack(np.broadcast_arrays(np.asarray(hand_y, dtype=float), halt)).astype(float)
     out = np.zeros((len(rows), 5))
     lift_door(block.address, np.ascontiguousarray(rows), out)
@@ -45,10 +46,10 @@ def test_a_step_of_the_hand_is_followed(by, tick_hz):
     """Mobile display, acceptance 34: 0.4 m, to within 50 mm in 4 s; up and down."""
     start = MIDDLE_M - 0.5 * by
     hand = np.full(8 * tick_hz, start + ABOVE_M + by)
-    out, s = lifted(hand, height_m=start, tick_hz=tick_hz)
+    out, s = lifted(hand, y_m=start - MIDDLE_M, tick_hz=tick_hz)
     error = np.abs(hand - ABOVE_M - out[:, 0])
     assert error[4 * tick_hz :].max() <= 0.050
-    assert error[-1] <= Lift().stop_m
+    assert error[-1] <= Spindle().stop_m
     assert out[-1, 1] == 0.0
     passed = (out[:, 0] - start) * np.sign(by)
     assert passed.max() <= abs(by)  # it does not overshoot
@@ -120,12 +121,19 @@ def test_a_sway_within_the_activation_moves_nothing():
     assert (out[:, 1] == 0.0).all()
 
 
+@pytest.mark.nojit
+def test_a_lift_that_is_off_stands():
+    out, _ = lifted(stepped(0.4, 100), on=False)
+    assert (out[:, 0] == MIDDLE_M).all()
+    assert (out[:, 1:] == 0.0).all()
+
+
 def test_a_bad_lift_is_told_in_a_line():
     for wrong, told in (
-        ({"travel_m": 0.0}, "travel_m is 0.0; it must be positive"), ({"lowest_m": math.nan}, "must be finite"),
+        ({"travel_m": 0.0}, "travel_m is 0.0; it must be positive"), ({"speed_m_s": math.nan}, "must be positive"),
         ({"stop_m": 0.1}, "stop_m is to be the smaller"), ({"slow_m": 0.01}, "give it a longer slow_m"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=told):
-            Lift(**wrong)
-    with pytest.raises(ValueError, match=r"from 0.66 to 1.26 m and cannot begin at 2 m"):
-        new_lift(height_m=2.0)
+            Spindle(**wrong)
+    with pytest.raises(ValueError, match=r"height_m is inf; it must be finite"):
+        new_lift(math.inf)

@@ -24,7 +24,7 @@ from palpate.runtime.world.session import SMOOTH_S, WorldSession
 from palpate.scenes.scene import Scene
 
 if TYPE_CHECKING:
-    from palpate.haptics.reach import Reach
+    from palpate.haptics.reach import Reach, Reaching
 
 PORT = 8643
 PATIENCE_S, AGAIN_S = 2.0, 0.1  # for a WELCOME, and how often HELLO is said meanwhile
@@ -171,9 +171,9 @@ class RemoteSession(WorldSession):
         mirrored = Scene(scene.name, scene.title, scene.world, None, scene.path, controllers=scene.controllers)
         super().__init__(mirrored, devices, page=page, record=record, port=port, playing=False, fifo=fifo, say=say)
 
-    def _simulation(self, shared: bool) -> Mirroring:
+    def _simulation(self, given: Sequence[Reaching], shared: bool) -> Mirroring:
         remote, now_ns = self.remote, time.monotonic_ns()
-        return Mirroring(self.scene, None, remote.key, remote.socket, self.reaching, start_ns=now_ns,
+        return Mirroring(self.scene, None, remote.key, remote.socket, given, start_ns=now_ns,
                          smooth_s=SMOOTH_S, shared=shared, **self._link)  # fmt: skip
 
     def stop(self) -> SessionReport:

@@ -44,8 +44,9 @@ class WorldSession(Session):
     ) -> None:
         self.scene = scene
         mailboxes: list[Mailbox] = []
-        self.reaching = [self._reaching(device, reach, mailboxes) for device, reach in devices]
-        self.simulation = self._simulation(shared or Options(**options).is_shared)
+        given = [self._reaching(device, reach, mailboxes) for device, reach in devices]
+        self.simulation = self._simulation(given, shared or Options(**options).is_shared)
+        self.reaching = self.simulation.devices
         super().__init__(self.simulation, **options)
         self.devices, self.mailboxes = [device for device, _ in devices], mailboxes
         self.edit = Edits(scene, self.simulation, self._event, lambda number: self._is_pending(number))
@@ -58,8 +59,8 @@ class WorldSession(Session):
 
         return Reaching(self.scene.world, device.spec, in_tick_of(device, mailboxes), reach, real_time=True)
 
-    def _simulation(self, shared: bool) -> WorldSimulation:
-        return WorldSimulation(self.scene, smooth_s=SMOOTH_S, devices=self.reaching, shared=shared)
+    def _simulation(self, given: Sequence[Reaching], shared: bool) -> WorldSimulation:
+        return WorldSimulation(self.scene, smooth_s=SMOOTH_S, devices=given, shared=shared)
 
     def mesh_files(self) -> list[str]:
         return self.meshes.paths

@@ -71,12 +71,16 @@ class WorldSimulation(Simulation):
             raise ValueError(refusal)
         if scene.plan is not None and scene.controllers:
             raise ValueError(f"the joints of {scene.name!r} follow a plan: controllers are for scenes without one")
-        self.scene, self.world, self.model, self.devices = scene, world, world.model, tuple(devices)
+        self.scene, self.world, self.model = scene, world, world.model
+        own = [Reaching(world, d.spec, d.in_tick, how, real_time=False) for d, how in scene.devices[len(devices) :]]
+        self.devices: tuple[Reaching, ...] = (*devices, *own)
         self.name, self.title, self.device = scene.name, scene.title, device or Pointer().spec
         self.guiding = None if scene.plan is None else Guiding(world, scene.plan, scene.editing)
         self.controllers = controllers_of(scene)
+        self.shown: list[dict[str, Any]] = []  # bodies that controllers show beside those of the World
         for each in self.controllers:
             self.fields, self.takes = self.fields + each.fields, self.takes + each.takes
+            self.shown += getattr(each, "shown", ())
         self._start = Block(Start(**world.snapshot().arrays))
         hand = np.zeros((HANDS, HAND_WORDS), dtype=np.int64)
         self.page_hands = [self._reaching(words, smooth_s) for words in hand]
@@ -90,7 +94,7 @@ class WorldSimulation(Simulation):
 
     def _sizes(self) -> dict[str, int]:
         model, contacts = self.model, len(self.world.arrays.contacts.gap)
-        return {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies, "n_devices": len(self.devices),
+        return {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies + len(self.shown), "n_devices": len(self.devices),
                 "n_contacts": min(MOST_CONTACTS, contacts)}  # fmt: skip
 
     @property

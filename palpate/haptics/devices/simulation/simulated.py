@@ -248,6 +248,11 @@ class Simulated(HeldDevice):
         self.in_tick = InTick(port, block, sample, send, owner=self)
         self._begin()
 
+    @property
+    def state(self) -> tuple[Struct, ...]:
+        """All that changes: for whoever carries it, and puts it back to a start."""
+        return self._motion, self._wrist, self.ride
+
     # ---- the truth, which no device tells
 
     @property

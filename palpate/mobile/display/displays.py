@@ -1,0 +1,221 @@
+"""MobileDisplays: displays as a controller of a World (runtime/world/controllers.py), with the devices that they carry.
+
+    displays = MobileDisplays([Who(events=explore(3))])
+    scene = Scene("room", "A room", world, controllers=(displays,), devices=displays.devices(reach))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from palpate.haptics.devices.simulation.simulated import Simulated
+from palpate.haptics.reach import Reach
+from palpate.jit import Block, Struct
+from palpate.mobile.base import new_drive
+from palpate.mobile.chain import Chain
+from palpate.mobile.display.configuration import MobileConfiguration, Who
+from palpate.mobile.display.fields import SETTINGS, At, fields_of
+from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, WAYS, Person
+from palpate.mobile.display.publish import publish_displays
+from palpate.mobile.display.settings import FOLLOWER, PRESET, take_displays
+from palpate.mobile.display.shown import describe_displays, shown_bodies
+from palpate.mobile.display.tables import Arm, Display, Displays
+from palpate.mobile.display.tick import reset_displays, tick_displays
+from palpate.mobile.lift import Lift, new_lift
+from palpate.mobile.planning.planner import IMPROVED, THESIS, Follower, Planner, new_planner
+from palpate.mobile.prediction import METHODS, new_predictor
+from palpate.mobile.tracker import Tracker, new_station
+from palpate.mobile.users import Walker, new_user
+from palpate.servo.kept import Keeping
+from palpate.servo.parts import Part
+from palpate.servo.simulation import Event
+
+FOLLOWERS: dict[str, Follower] = {"thesis, 0.2 m/s": THESIS, "thesis, 0.5 m/s": THESIS.fast(), "improved": IMPROVED}
+NOISES = {"quiet": Tracker(), "worst": Tracker().worst()}
+PATIENCE_S = 0.3  # with keys that fell silent
+
+
+class OneDisplay:
+    """A person, a robot and its arms, from Python."""
+
+    def __init__(self, who: Who, chosen: MobileConfiguration, number: int) -> None:
+        rig, self.chosen, self.who = chosen.rig, chosen, who
+        x, z, g = who.start
+        d, seed, hz = rig.follower.distance_m, chosen.seed + 101 * number, rig.tick_hz
+        start = rig.start or (x + d * math.sin(g), z + d * math.cos(g), -g)
+        truth = chosen.truth or chosen.chain
+        self.walker: Walker = new_user(
+            who.events, who.start, sway=rig.sway, tick_hz=hz, hand_height_m=chosen.device_height_m
+        )
+        self.person = new_person(who, chosen, self.walker)
+        self.head = new_station(rig.tracker, 3 * seed + 1, hz, field_seed=chosen.seed)
+        self.body = new_station(rig.tracker, 3 * seed + 2, hz, field_seed=chosen.seed)
+        self.predictor = new_predictor(rig.prediction, start, hz)
+        follower = replace(rig.follower, hip_ahead_m=-chosen.chain.robot_to_device_m[1])
+        self.planner: Planner = new_planner(follower, rig.safety, rig.room, head_ahead_m=self.walker.head_ahead)
+        self.drive = new_drive(rig.base, start, 3 * seed + 3, hz)
+        height = chosen.device_height_m - truth.robot_to_device_m[2]
+        self.lift: Lift = new_lift(height, on=chosen.lift, tick_hz=hz)
+        across = chosen.apart_m * (np.arange(chosen.arms) - 0.5 * (chosen.arms - 1))
+        self.arms = [new_arm(chosen, truth, float(offset)) for offset in across]
+        self._arm_blocks = [Block(arm) for arm in self.arms]
+        keep = rig.prediction
+        self.display = Display(
+            tick_hz=hz, dt=1.0 / hz, height=height, visual_hz=chosen.visual_hz, r_c=rig.safety.contact_m,
+            usable=chosen.usable_m, silence=round(keep.lost_s * hz), psi=truth.psi_rad - chosen.chain.psi_rad,
+            freeze_m=chosen.freeze_m, freeze_rad=chosen.freeze_m / 0.44, rate_m_s=keep.correction_m_s,
+            rate_rad_s=keep.correction_rad_s, texture_m=chosen.texture_sigma_m, used=start, least=math.inf,
+            eye=(-self.walker.head[2], -self.walker.head[0], self.walker.head[1]), eye_turn=(1.0, 0.0, 0.0, 0.0),
+            arm=np.array([block.address for block in self._arm_blocks], dtype=np.int64),
+        )  # fmt: skip
+        self.block = Block(
+            self.display, self.person, self.walker, self.head, self.body, self.predictor, self.planner, self.drive,
+            self.lift,
+        )  # fmt: skip
+
+    def device(self, arm: int) -> Simulated:
+        """A simulated device on this robot, open, the hand on it where the person's is."""
+        chosen = self.chosen
+        hand = replace(chosen.hand, intent=((0.0, self._lead(arm)),))
+        device = Simulated(chosen.device, hand, compensated=True)
+        device.open()
+        return device
+
+    def _lead(self, arm: int) -> tuple[float, float, float]:
+        """Of its hand at the start, device frame."""
+        x, z, g = self.who.start
+        ahead, right, up = np.add(self.person.hand, self.arms[arm].beside)
+        hand = np.array([x + ahead * math.sin(g) - right * math.cos(g), z + ahead * math.cos(g) + right * math.sin(g)])
+        (rx, rz, phi), rp = self.drive.pose, self.arms[arm].rp_true
+        c, s = math.cos(phi), math.sin(phi)
+        dx, dz = hand - (rx - c * rp[0] - s * rp[1], rz - s * rp[0] + c * rp[1])
+        lead = np.array([c * dz - s * dx, c * dx + s * dz, up - self.display.height - rp[2]])
+        most = self.arms[arm].farthest
+        return tuple((lead * min(1.0, most / max(float(np.linalg.norm(lead)), 1e-9))).tolist())
+
+    def kept(self) -> list[Struct]:
+        """What a reset restores."""
+        return [self.display, self.person, self.walker, self.head, self.body, self.predictor, self.planner, self.drive,
+                self.lift, *self.arms]  # fmt: skip
+
+
+def new_arm(chosen: MobileConfiguration, truth: Chain, across_m: float) -> Arm:
+    """One that is so far to the right of the robot's middle, as the person sees it."""
+    p, hz = chosen.protection, chosen.rig.tick_hz
+
+    def offset(chain: Chain) -> tuple[float, float, float]:
+        x, y, z = chain.robot_to_device_m
+        return x + across_m, y, z
+
+    return Arm(
+        rp=offset(chosen.chain), rp_true=offset(truth), beside=(0.0, across_m, 0.0), farthest=chosen.farthest_m,
+        trip_m=p.speed_m_s / hz, trip_N=p.force_N, ramp=1.0, ramp_step=1.0 / (p.return_s * hz),
+    )  # fmt: skip
+
+
+def new_person(who: Who, chosen: MobileConfiguration, walker: Walker) -> Person:
+    rows = np.zeros((0, len(ROW))) if who.recorded is None else who.recorded
+    way = RECORDED if who.recorded is not None else KEYS if who.by_keys or not who.events else SCRIPT
+    return Person(
+        way=way, speed=chosen.walk_m_s, turning=chosen.turn_rad_s, acceleration=1.5, hand_speed=1.5, nearest=0.25,
+        farthest=0.80, lowest=0.4, highest=1.6, patience=round(PATIENCE_S * chosen.rig.tick_hz),
+        heard=(-math.inf, -math.inf, -math.inf), hand=(walker.arm, 0.0, walker.height),
+        time=np.ascontiguousarray(rows[:, 0]), row=np.ascontiguousarray(rows[:, 1:]),
+    )  # fmt: skip
+
+
+class MobileDisplays:
+    """One display for each person; configuration, or any of its fields by name."""
+
+    def __init__(
+        self, people: Sequence[Who] = (Who(),), configuration: MobileConfiguration | None = None, **changed: Any
+    ) -> None:
+        chosen = replace(configuration or MobileConfiguration(), **changed)
+        if not 1 <= len(people) <= 4:
+            raise ValueError(f"there are one to four people in a room, not {len(people)}")
+        self.configuration, self.people = chosen, tuple(people)
+        self.each = [OneDisplay(who, chosen, number) for number, who in enumerate(people)]
+        self.fields = fields_of(len(people), chosen.arms)
+        self.settings = settings_of(chosen, self.each[0].person)
+        self.takes = tuple(Event(name, low, high, whole=whole) for name, (_, low, high, whole) in self.settings.items())
+        self.shown = shown_bodies(self)
+        self._carried: list[Simulated] = []
+
+    def devices(self, reach: Reach) -> tuple[tuple[Simulated, Reach], ...]:
+        """Of all arms of all displays, in their order: what a Scene takes."""
+        self._carried = [display.device(arm) for display in self.each for arm in range(self.configuration.arms)]
+        return tuple((device, reach) for device in self._carried)
+
+    def part(self, engine: Any) -> Part:
+        """For a World's tick; engine: its WorldSimulation."""
+        if round(engine.rate_hz) != self.configuration.rig.tick_hz:
+            raise ValueError(
+                f"the displays tick at {self.configuration.rig.tick_hz} Hz, their world at {engine.rate_hz:g} Hz"
+            )
+        arms = [arm for display in self.each for arm in display.arms]
+        if len(engine.devices) < len(arms):
+            raise ValueError(f"the displays carry {len(arms)} devices, and the scene has {len(engine.devices)}")
+        kept = [struct for display in self.each for struct in display.kept()]
+        for arm, reaching in zip(arms, engine.devices, strict=False):
+            simulated = reaching.in_tick.owner in self._carried
+            arm.reach, arm.device = reaching.address, reaching.in_tick.block.address if simulated else 0
+            if simulated:
+                kept += [reaching.in_tick.port, *reaching.in_tick.owner.state]
+        self._hear(engine)
+        self._keeping = Keeping(kept)
+        own, rig = self.settings, self.configuration.rig
+        self.arrays = Displays(
+            display=np.array([each.block.address for each in self.each], dtype=np.int64), kept=self._keeping.addresses,
+            preset=np.array([preset_row(follower, self.configuration) for follower in self.followers]),
+            noise=np.array([[t.jitter_m, t.jitter_rad] for t in (rig.tracker, *NOISES.values())]),
+            setting=np.array([row[:3] for row in own.values()]), first_event=engine.kind_of(SETTINGS[0]),
+            first_body=engine.model.n_bodies + engine.shown.index(self.shown[0]),
+        )  # fmt: skip
+        self._block = Block(engine.head, self.arrays, At(*(engine.layout.offset[name] for name in At._fields)))
+        return Part(
+            tick_displays, self._block, take=take_displays, reset=reset_displays, publish=publish_displays
+        )  # fmt: skip
+
+    @property
+    def followers(self) -> tuple[Follower, ...]:
+        """Its own, and those to choose from."""
+        return (self.configuration.rig.follower, *FOLLOWERS.values())
+
+    def _hear(self, engine: Any) -> None:
+        """The first person's hand and head are a page's."""
+        person, first = self.each[0].person, engine.model.n_bodies + engine.shown.index(self.shown[0])
+        hand, head = (each.in_tick.block.address for each in engine.page_hands)
+        person.hand_messages, person.head_messages = hand, head
+        names = [body["name"] for body in self.shown]
+        person.hand_body, person.head_body = first + names.index("hand"), first + names.index("head")
+
+    def hello(self) -> dict[str, Any]:
+        return describe_displays(self)
+
+
+def settings_of(chosen: MobileConfiguration, person: Person) -> dict[str, tuple[float, float, float, bool]]:
+    """Of each of SETTINGS value, bounds, and whether it is a whole number."""
+    walks = person.time.shape[0] > 0
+    return {
+        "person": (float(person.way), 0.0, float(len(WAYS) - 1 - (not walks)), True),
+        "follower": (0.0, 0.0, float(len(FOLLOWERS)), True),
+        "estimator": (float(METHODS.index(chosen.rig.prediction.method)), 0.0, len(METHODS) - 1.0, True),
+        "noise": (0.0, 0.0, float(len(NOISES)), True),
+        "barrier": (float(chosen.rig.safety.barrier), 0.0, 1.0, True),
+        "lift": (float(chosen.lift), 0.0, 1.0, True),
+        "walk_speed": (chosen.walk_m_s, 0.1, 1.5, False),
+        "walk_ahead": (0.0, -1.0, 1.0, False),
+        "walk_side": (0.0, -1.0, 1.0, False),
+        "walk_turn": (0.0, -1.0, 1.0, False),
+    }
+
+
+def preset_row(follower: Follower, chosen: MobileConfiguration) -> list[float]:
+    """What of a Planner makes a follower, as settings.PRESET names it."""
+    planner = new_planner(follower, chosen.rig.safety)
+    return [float(getattr(planner, name)) for name in PRESET]

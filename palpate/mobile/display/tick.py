@@ -1,0 +1,156 @@
+"""One tick of the displays, after their devices had theirs: what is true is measured, base and person go on to the next
+tick, are tracked, the pose is predicted, the planner plans where it is due, and the arms are carried there.
+
+A device's reading, its force and the frame they were rendered in are of one tick; the base then moves, and what it does
+to the arm is known before the arm moves.  Rates as in reference 1.1; the haptic rate is the World's.
+
+d Display, p Person, u Walker, f Predictor, s Planner, b Drive, l Lift
+"""
+
+import math
+
+from palpate.haptics.devices.port import load_port
+from palpate.haptics.reach_tables import load_head
+from palpate.jit import kernel, shared
+from palpate.jit.routines import routine
+from palpate.mobile.base import drive
+from palpate.mobile.display.carry import (
+    measure_hip,
+    place_reach,
+    protect,
+    push_base,
+    rest_texture,
+    ride,
+    use_pose,
+)
+from palpate.mobile.display.person import from_trunk_axes, in_trunk_axes, step_person
+from palpate.mobile.display.tables import load_arm, load_display, load_displays
+from palpate.mobile.follow_kernels import deliver
+from palpate.mobile.frames import to_y_up, to_z_up
+from palpate.mobile.lift import lift_step
+from palpate.mobile.planning.planner import plan
+from palpate.mobile.prediction import predict
+from palpate.mobile.rates import due
+from palpate.mobile.tracker import track
+from palpate.servo.kept import restore_kept
+from palpate.spatial.vectors import add, dot, length, scale
+
+
+@kernel
+def look(d, u, f, b, l):
+    """What is true at the beginning of this tick; no force where the HIP leaps or the pose is lost."""
+    d.distance = math.hypot(b.pose[0] - u.x, b.pose[1] - u.z)
+    d.least, d.off = min(d.least, d.distance), 0.0
+    for n in range(d.arm.shape[0]):
+        arm = load_arm(d.arm[n])[0]
+        a = load_head(arm.reach)[0]
+        measure_hip(arm, a, b, d.height + l.y)
+        protect(arm, a, 0.0 if d.silent else f.fade)
+        d.off = max(d.off, arm.off)
+    d.off_ticks += d.off > d.usable
+    d.ticks += 1
+
+
+@kernel
+def go_on(d, p, u, b, l, k):
+    """Base, lift and person, from tick k to the next."""
+    b.force = (0.0, 0.0, 0.0)
+    for n in range(d.arm.shape[0]):
+        arm = load_arm(d.arm[n])[0]
+        if arm.device != 0:
+            push_base(arm, b, d.height + l.y)
+    drive(b, k)
+    step_person(p, u, k + 1, b.pose[0], b.pose[1])
+
+
+@kernel
+def sense(d, u, head, body, f, s, b, k):
+    """Trackers and the estimate, at tick k."""
+    track(head, k, u.head[0], u.head[1], u.head[2], u.g)
+    track(body, k, b.pose[0], 0.0, b.pose[1], b.pose[2] - d.psi)
+    predict(f, b.command)
+    deliver(k, head, body, f, s, d.dt)
+    d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
+    d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
+    if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
+        yaw = 0.5 * (u.g + math.pi)
+        d.eye, d.eye_turn = to_z_up(u.head), (math.cos(yaw), 0.0, 0.0, math.sin(yaw))
+        d.visuals += 1
+
+
+@kernel
+def hands_seen(d):
+    """(x, y, z) between the hands as the devices tell it, and how far the farther is from its device's middle."""
+    middle, off, n = (0.0, 0.0, 0.0), 0.0, d.arm.shape[0]
+    for i in range(n):
+        a = load_head(load_arm(d.arm[i])[0].reach)[0]
+        middle = add(middle, scale(1.0 / n, to_y_up(a.aim)))
+        off = max(off, length(load_port(a.port)[0].position))
+    return middle, off
+
+
+@kernel
+def decide(d, f, s, b, l, k):
+    """The planner's turn, and the lift's; a base that is not seen is told to stand."""
+    hand, off = hands_seen(d)
+    if s.heard == 1 and due(k, s.rate_hz, d.tick_hz):
+        plan(s, (d.used[0], d.used[1], d.used[2]), (hand[0], hand[2]), off, d.lost == 1)
+        b.command, b.commanded_at = s.command, k
+    if d.lost:
+        b.command = (0.0, 0.0, 0.0)
+    lift_step(l, k, hand[1], d.lost == 0)
+
+
+@kernel
+def touches(d):
+    for n in range(d.arm.shape[0]):
+        force = load_head(load_arm(d.arm[n])[0].reach)[0].bodies_force
+        if dot(force, force) > 0.0:
+            return True
+    return False
+
+
+@kernel
+def carry_on(d, u, f, s, b, l):
+    """Where the arms are at the next tick: as rendering believes, and in truth."""
+    idle = s.command[0] == 0.0 and s.command[1] == 0.0 and s.command[2] == 0.0
+    use_pose(d, f, touches(d), idle)
+    v = (0.0, 0.0, 0.0) if d.frozen else (f.v_out[0], f.v_out[1], f.v_out[2])
+    y, hand = d.height + l.y, in_trunk_axes(u, u.hand)
+    for n in range(d.arm.shape[0]):
+        arm = load_arm(d.arm[n])[0]
+        a = load_head(arm.reach)[0]
+        place_reach(a, d.used, y, arm.rp, v, l.velocity)
+        rest_texture(a, d.sigma > d.texture_m)
+        if arm.device != 0:
+            ride(arm, b, y, l.acceleration, from_trunk_axes(u, add(hand, arm.beside)), d.dt)
+
+
+@shared("void(intp, intp)")
+def tick_display(address, k):
+    d, p, u, head, body, f, s, b, l = load_display(address)
+    look(d, u, f, b, l)
+    go_on(d, p, u, b, l, k)
+    sense(d, u, head, body, f, s, b, k + 1)
+    decide(d, f, s, b, l, k + 1)
+    carry_on(d, u, f, s, b, l)
+
+
+@routine
+def tick_displays(address):
+    h, r, _ = load_displays(address)
+    if h.moving:
+        for n in range(r.display.shape[0]):
+            tick_display(r.display[n], h.tick)
+    return 0
+
+
+@routine
+def reset_displays(address):
+    """All as it was at the start, and the arms where they are then; settings stay."""
+    _, r, _ = load_displays(address)
+    restore_kept(r.kept)
+    for n in range(r.display.shape[0]):
+        d, _, u, _, _, f, s, b, l = load_display(r.display[n])
+        carry_on(d, u, f, s, b, l)
+    return 0
