@@ -60,7 +60,7 @@ class OneDisplay:
         self.planner: Planner = new_planner(follower, rig.safety, rig.room, head_ahead_m=self.walker.head_ahead)
         self.drive = new_drive(rig.base, start, 3 * seed + 3, hz)
         height = chosen.device_height_m - truth.robot_to_device_m[2]
-        self.lift: Lift = new_lift(height, on=chosen.lift, tick_hz=hz)
+        self.lift: Lift = new_lift(height, on=chosen.lift, chain=chosen.chain, tick_hz=hz)
         across = chosen.apart_m * (np.arange(chosen.arms) - 0.5 * (chosen.arms - 1))
         self.arms = [new_arm(chosen, truth, float(offset)) for offset in across]
         self._arm_blocks = [Block(arm) for arm in self.arms]
