@@ -183,7 +183,7 @@ def replayed(recorded: dict[str, Any], layout: Layout) -> dict[str, Any]:
     seek = {"kind": SEEK, "low": 0.0, "high": recorded["duration_s"]}
     hello = complete(recorded, layout)
     actors = [actor | {"event": "", "commands": [], "settings": []} for actor in hello["actors"]]
-    dumb = {"settings": [], "actors": actors, "keys": [], "walk": {}, "person": None}
+    dumb: dict[str, Any] = {"settings": [], "actors": actors, "keys": [], "walk": {}, "person": None}
     return hello | dumb | {"mode": "replay", "events": EVENTS | {"seek": seek}}
 
 

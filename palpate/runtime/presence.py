@@ -3,7 +3,7 @@
 
     keys      [{"key", "event", "value", "about"}, ...]: while the key is held, a page sends the event with this value,
               at once and ten times a second; when it is let go, 0.  Those of one event are summed.  A key is one
-              character; with Shift it is the page's own.  A simulation does well to let go of who has been silent
+              small letter or digit; with Shift it is the page's own.  A simulation does well to let go of who has been silent
               for some tenths of a second
     walk      {"x", "y", "turn"}: events, any of them, that sticks send: -1 .. 1 to the right, ahead, and to the left
               about the vertical.  Sticks on the screen where there is no mouse, and those of a gamepad
@@ -29,7 +29,6 @@ from palpate.runtime.maps import check_quantity, is_number
 IPD_M = 0.063  # between the eyes of most people
 FOV_DEG = 80.0
 WALKS = ("x", "y", "turn")
-NEEDED = " ?"  # characters that a page needs itself: play, and the help that lists the others
 Events = Mapping[str, Mapping[str, Any]]
 
 
@@ -70,8 +69,8 @@ def check_fades(bodies: Sequence[Mapping[str, Any]], lengths: Mapping[str, int])
 
 def _check_key(key: Mapping[str, Any], events: Events) -> None:
     name = key.get("key")
-    if not isinstance(name, str) or len(name) != 1 or name in NEEDED or name != name.lower() or not name.isprintable():
-        raise ValueError(f"a key is one character, a small letter say, but not space or ?; not {name!r}")
+    if not isinstance(name, str) or len(name) != 1 or name != name.lower() or not name.isalnum():
+        raise ValueError(f"a key is one small letter or digit, not {name!r}")
     if not is_number(key["value"]):
         raise ValueError(f"the key {name!r} sends a number, not {key['value']!r}")
     _check_bounds(f"the key {name!r}", key.get("event"), (0.0, key["value"]), events)

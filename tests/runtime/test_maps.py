@@ -108,9 +108,9 @@ def test_a_person_is_told_with_what_is_usual_filled_in():
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"keys": [{"key": "W", "event": "swim"}]}, "one character, a small letter"),
-        ({"keys": [{"key": " ", "event": "swim"}]}, "not space or"),
-        ({"keys": [{"key": "ArrowUp", "event": "swim"}]}, "one character"),
+        ({"keys": [{"key": "W", "event": "swim"}]}, "one small letter or digit"),
+        ({"keys": [{"key": " ", "event": "swim"}]}, "one small letter or digit"),
+        ({"keys": [{"key": "ArrowUp", "event": "swim"}]}, "one small letter or digit"),
         ({"keys": [{"key": "w", "event": "fly"}]}, "event that the simulation has not: 'fly'"),
         ({"keys": [{"key": "w"}]}, "has not: None"),
         ({"keys": [{"key": "w", "event": "quack", "value": -1}]}, "'quack' takes 0 .. 1"),
