@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from palpate.mobile.display.person import ROW
+from palpate.jit import Block
+from palpate.mobile.display.person import ROW, walk_rows
+from palpate.mobile.users import Event, new_user
 from palpate.model.model import Floats
 
 MOST_ROWS = 1_000_000  # a quarter of an hour, tick by tick
@@ -21,6 +24,15 @@ def walk_of(run: Any, display: int = 0, every: int = 1) -> Floats:
     user, hand, head = (run.history(name)[:, display] for name in ("mobile_user", "mobile_hand", "mobile_head"))
     time = (run.history("tick") + 1) * (1.0 / run.simulation.rate_hz)
     return np.column_stack([time, user, hand, head])[::every]
+
+
+def walked(events: Sequence[Event], seconds: float, rows_hz: int, *, sway: bool = True) -> Floats:
+    """(n, 10) what a person does by themselves, with nobody and nothing around."""
+    walker = new_user(events, sway=sway)
+    rows = np.zeros((round(seconds * rows_hz) + 1, len(ROW)))
+    block = Block(walker)
+    walk_rows(block.address, round(1.0 / (walker.dt * rows_hz)), rows)
+    return rows
 
 
 def save_walk(path: Path | str, rows: Floats) -> None:

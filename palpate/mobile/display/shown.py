@@ -121,7 +121,7 @@ def describe_plots(displays: MobileDisplays) -> list[dict[str, Any]]:
     n = len(displays.each)
     arms = n * displays.configuration.arms
     return [
-        {"title": "Force", "unit": "N", "zero": True,
+        {"title": "Force asked and felt", "unit": "N", "zero": True,
          "series": [*numbered("mobile_asked_N", "asked", arms), *numbered("mobile_given_N", "felt", arms)]},
         {"title": "Distance to the person", "unit": "m", "zero": True, "series": numbered("mobile_distance_m", "distance", n)},
         {"title": "HIP error", "unit": "mm", "zero": True,

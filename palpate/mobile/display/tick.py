@@ -153,4 +153,5 @@ def reset_displays(address):
     for n in range(r.display.shape[0]):
         d, _, u, _, _, f, s, b, l = load_display(r.display[n])
         carry_on(d, u, f, s, b, l)
+        carry_on(d, u, f, s, b, l)  # a second time: the hand is there, and led nowhere
     return 0
