@@ -43,8 +43,8 @@ def barrier(vx, vz, robot, user, approach, keep, gain, vmax, own, brake):
 def seconds_to_contact(d, approach, growth, retreat, r_c, vmax, a_max, walking, grows, horizon):
     """When a user who comes on is at the cylinder although the robot retreats as fast as it can; inf: not in time.
 
-    approach, growth: v_u.n [m/s] and how it grows [m/s^2]; who sets out goes on growing for `grows` [s], up to the
-    speed `walking`.  retreat: of the robot now; it reaches vmax with a_max.  Looks ahead for `horizon` [s].
+    approach, growth: v_u.n [m/s] and by how much it grows [m/s^2], both 0 or more; it goes on growing for `grows` [s],
+    up to the speed `walking`.  retreat: of the robot now; it reaches vmax with a_max.  Looks ahead for `horizon` [s].
     """
     if d <= r_c:
         return 0.0
@@ -52,7 +52,7 @@ def seconds_to_contact(d, approach, growth, retreat, r_c, vmax, a_max, walking, 
     while t < horizon:
         t += LOOK_S
         if t <= grows:
-            approach = min(approach + max(growth, 0.0) * LOOK_S, top)
+            approach = min(approach + growth * LOOK_S, top)
         retreat = min(retreat + a_max * LOOK_S, max(vmax, retreat))
         d += (retreat - approach) * LOOK_S
         if d <= r_c:

@@ -85,8 +85,10 @@ class Safety:
     retreat_m_s: float = 0.5  # the barrier's cap, and that of case 1; the follower's own is no limit to a retreat
     show_m: float = 0.15  # the robot fades into view when it is nearer than d' by this
     foresee_s: float = 0.8  # a contact that cannot be avoided is warned of so long before
-    walking_m_s: float = 1.4  # to which the speed of one who sets out grows on, as it is foreseen
-    grows_s: float = 0.3  # and for how long
+    sets_out_m_s: float = 0.15  # a user who comes faster, and faster and faster, is foreseen to go on so;
+    calm_m_s2: float = 0.75  # less growth is calm: with it and the above 1 false alarm in 25 min, without 4 a minute
+    grows_s: float = 0.3  # for so long,
+    walking_m_s: float = 1.4  # up to this
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -130,8 +132,10 @@ class Planner(Struct):
     retreat: float
     show: float
     foresee: float
-    walking: float
+    sets_out: float
+    calm: float
     grows: float
+    walking: float
     user_tau: float
     head_behind: float
     heard: int  # a head pose was seen; written by see_user
@@ -181,9 +185,10 @@ def new_planner(
         user_velocity=int(s.user_velocity), look_ahead=s.look_ahead_s,
         response=1.0 - math.exp(-1.0 / (f.rate_hz * s.response_s)), brake=s.brake_m_s2 / f.rate_hz,
         sharp=s.brake_m_s2 * s.response_s, retreat=s.retreat_m_s, show=f.distance_m - s.show_m, foresee=s.foresee_s,
-        walking=s.walking_m_s, grows=s.grows_s, user_tau=f.user_s, head_behind=head_ahead_m, bearing=0.5 * math.pi,
-        case=STRAIGHT, warned_at=-1, foreseen_at=-1, base_keep=s.base_distance_m, others=np.zeros((OTHERS, 6)),
-        bases=np.zeros((OTHERS, 2)), limits=np.zeros((1 + 2 * OTHERS, 3)), has_room=int(room is not None),
+        sets_out=s.sets_out_m_s, calm=s.calm_m_s2, grows=s.grows_s, walking=s.walking_m_s, user_tau=f.user_s,
+        head_behind=head_ahead_m, bearing=0.5 * math.pi, case=STRAIGHT, warned_at=-1,
+        foreseen_at=-1, base_keep=s.base_distance_m, others=np.zeros((OTHERS, 6)), bases=np.zeros((OTHERS, 2)),
+        limits=np.zeros((1 + 2 * OTHERS, 3)), has_room=int(room is not None),
         origin=where.origin, clear=where.clear,
     )  # fmt: skip
 
@@ -279,9 +284,10 @@ def foreseen(s, here, user, v, a):
     d = math.sqrt(x * x + z * z)
     n = max(d, 1e-9)
     approach, growth = (v[0] * x + v[1] * z) / n, (a[0] * x + a[1] * z) / n
-    away = retreating(s, here, user)
-    return d, seconds_to_contact(d, max(approach, 0.0), growth, away, s.r_c, max(s.vmax, s.retreat),
-                                 s.brake * s.rate_hz, s.walking, s.grows, s.foresee)  # fmt: skip
+    growth = max(growth - s.calm, 0.0) if approach > s.sets_out else 0.0
+    return d, seconds_to_contact(d, max(approach, 0.0), growth, retreating(s, here, user), s.r_c,
+                                 max(s.vmax, s.retreat), s.brake * s.rate_hz, s.walking, s.grows,
+                                 s.foresee)  # fmt: skip
 
 
 @kernel
