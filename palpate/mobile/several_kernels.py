@@ -17,6 +17,7 @@ import math
 from palpate.jit import Struct, block_loader, entry, kernel
 from palpate.mobile.base import drive
 from palpate.mobile.follow_kernels import COLUMNS, load_follow, tick_display, write_row
+from palpate.mobile.planning.others import forget_others, note_other
 from palpate.mobile.planning.target import at
 from palpate.mobile.rates import due
 from palpate.mobile.users import NOBODY_M
@@ -110,18 +111,11 @@ def tell(t):
     n = t.displays.shape[0]
     for i in range(n):
         _, _, _, _, _, p, _ = load_follow(t.displays[t.base_of[i]])
-        users, bases = 0, 0
+        forget_others(p)
         for k in range(n):
             _, _, _, _, f, o, _ = load_follow(t.displays[t.base_of[k]])
-            if k != i and o.heard == 1:
-                row = p.others[users]
-                row[0], row[1], row[2], row[3] = o.user[0], o.user[1], o.user_v[0], o.user_v[1]
-                row[4], row[5] = o.user_a[0], o.user_a[1]
-                users += 1
             if k != i:
-                p.bases[bases, 0], p.bases[bases, 1] = f.p_out[0], f.p_out[1]
-                bases += 1
-        p.other_users, p.other_bases = users, bases
+                note_other(p, o, f.p_out[0], f.p_out[1])
 
 
 @kernel

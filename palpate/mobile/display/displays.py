@@ -23,7 +23,7 @@ from palpate.mobile.display.fields import SETTINGS, At, fields_of
 from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, WAYS, Person
 from palpate.mobile.display.publish import publish_displays
 from palpate.mobile.display.settings import FOLLOWER, PRESET, take_displays
-from palpate.mobile.display.shown import describe_displays, shown_bodies
+from palpate.mobile.display.shown import describe_displays, shown_bodies, yawed
 from palpate.mobile.display.tables import Arm, Display, Displays
 from palpate.mobile.display.tick import reset_displays, tick_displays
 from palpate.mobile.lift import Lift, new_lift
@@ -68,7 +68,7 @@ class OneDisplay:
             usable=chosen.usable_m, silence=round(keep.lost_s * hz), psi=truth.psi_rad - chosen.chain.psi_rad,
             freeze_m=chosen.freeze_m, freeze_rad=chosen.freeze_m / 0.44, rate_m_s=keep.correction_m_s,
             rate_rad_s=keep.correction_rad_s, texture_m=chosen.texture_sigma_m, used=start, least=math.inf,
-            eye=(-self.walker.head[2], -self.walker.head[0], self.walker.head[1]), eye_turn=(1.0, 0.0, 0.0, 0.0),
+            eye=(-self.walker.z, -self.walker.x, self.walker.eyes), eye_turn=yawed(g + math.pi),
             arm=np.array([block.address for block in self._arm_blocks], dtype=np.int64),
         )  # fmt: skip
         self.block = Block(

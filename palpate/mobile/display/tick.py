@@ -28,6 +28,7 @@ from palpate.mobile.display.tables import load_arm, load_display, load_displays
 from palpate.mobile.follow_kernels import deliver
 from palpate.mobile.frames import to_y_up, to_z_up
 from palpate.mobile.lift import lift_step
+from palpate.mobile.planning.others import forget_others, note_other
 from palpate.mobile.planning.planner import plan
 from palpate.mobile.prediction import predict
 from palpate.mobile.rates import due
@@ -126,12 +127,30 @@ def carry_on(d, u, f, s, b, l):
             ride(arm, b, y, l.acceleration, from_trunk_axes(u, add(hand, arm.beside)), d.dt)
 
 
+@kernel
+def tell(r, n):
+    """The planner of display n where the other people and robots are, as they are seen."""
+    s = load_display(r.display[n])[6]
+    forget_others(s)
+    for k in range(r.display.shape[0]):
+        if k != n:
+            d, _, _, _, _, _, other, _, _ = load_display(r.display[k])
+            note_other(s, other, d.used[0], d.used[1])
+
+
 @shared("void(intp, intp)")
-def tick_display(address, k):
+def move_display(address, k):
+    """What is true now, and then the next tick's."""
     d, p, u, head, body, f, s, b, l = load_display(address)
     look(d, u, f, b, l)
     go_on(d, p, u, b, l, k)
     sense(d, u, head, body, f, s, b, k + 1)
+
+
+@shared("void(intp, intp)")
+def lead_display(address, k):
+    """What is decided, and where the arms are then."""
+    d, _, u, _, _, f, s, b, l = load_display(address)
     decide(d, f, s, b, l, k + 1)
     carry_on(d, u, f, s, b, l)
 
@@ -139,9 +158,13 @@ def tick_display(address, k):
 @routine
 def tick_displays(address):
     h, r, _ = load_displays(address)
-    if h.moving:
-        for n in range(r.display.shape[0]):
-            tick_display(r.display[n], h.tick)
+    if not h.moving:
+        return 0
+    for n in range(r.display.shape[0]):
+        move_display(r.display[n], h.tick)
+    for n in range(r.display.shape[0]):
+        tell(r, n)
+        lead_display(r.display[n], h.tick)
     return 0
 
 

@@ -24,6 +24,23 @@ SIN = tuple(math.sin(2.0 * math.pi * k / DIRECTIONS) for k in range(DIRECTIONS))
 
 
 @kernel
+def forget_others(s):
+    s.other_users, s.other_bases = 0, 0
+
+
+@kernel
+def note_other(s, o, x, z):
+    """Of another planner o its user, once it has seen them, and its robot at (x, z)."""
+    if o.heard == 1:
+        row = s.others[s.other_users]
+        row[0], row[1], row[2], row[3] = o.user[0], o.user[1], o.user_v[0], o.user_v[1]
+        row[4], row[5] = o.user_a[0], o.user_a[1]
+        s.other_users += 1
+    s.bases[s.other_bases, 0], s.bases[s.other_bases, 1] = x, z
+    s.other_bases += 1
+
+
+@kernel
 def set_limit(s, row, here, there, approach, keep, cap):
     """A row of s.limits; returns the distance."""
     x, z = here[0] - there[0], here[1] - there[1]
