@@ -185,3 +185,139 @@ def test_a_reset_is_a_restore_of_the_start():
             begin = layout.offset[name]
             words = slice(begin, begin + int(np.prod(layout.shape[name], dtype=int)))
             assert (first[:, words] == again[:, words]).all(), name
+
+
+# ---- a person at the page
+
+
+def hands(w: Walk, ticks: int, **fields) -> np.ndarray:
+    """Messages of a page's hand, one a tick."""
+    now = w.simulation.head.tick
+    pack = w.simulation.hand_layout.pack
+    return np.array([pack(sent_ns=(now + k) * 1_000_000, **fields) for k in range(ticks)])
+
+
+def test_keys_walk_the_person_in_their_own_axes_until_they_fall_silent():
+    with Walk([Who(start=(0.3, -0.2, 0.5), by_keys=True)], wall_m=9.0) as w:
+        g = 0.5
+        for _ in range(15):  # a page repeats a held key ten times a second
+            w.send("walk_ahead", 1.0)
+            w.seconds(0.1)
+        way = w["mobile_user"][-1, 0, :2] - (0.3, -0.2)
+        assert way @ (math.sin(g), math.cos(g)) == pytest.approx(np.linalg.norm(way), rel=1e-6)
+        assert 0.5 < np.linalg.norm(way) < 0.75  # 0.5 m/s, ramped
+        w.seconds(0.4)
+        assert np.hypot(*np.diff(w["mobile_user"][-100:, 0, :2], axis=0).T).max() * 1e3 > 0.0  # not at once: it brakes
+        w.seconds(0.6)
+        stood = w["mobile_user"][-1, 0]
+        w.seconds(0.2)
+        assert (w["mobile_user"][-1, 0] == stood).all()
+        w.send("walk_turn", -1.0)
+        w.send("walk_side", 1.0)
+        w.seconds(0.2)
+        assert w["mobile_user"][-1, 0, 2] < stood[2]  # to the right
+        moved = w["mobile_user"][-1, 0, :2] - stood[:2]
+        assert moved @ (-math.cos(g), math.sin(g)) > 0.0
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1.5, -2.0])
+def test_a_key_that_says_what_cannot_be_changes_nothing(value):
+    with Walk([Who(by_keys=True)]) as w:
+        w.send("walk_ahead", value)
+        w.seconds(0.3)
+        assert (w["mobile_user"][-1, 0] == 0.0).all()
+
+
+def test_a_key_takes_over_from_a_person_who_walks_by_themselves():
+    with walking(walk(0.1, 9.0, 0.3, 90.0), wall_m=9.0) as w:
+        w.seconds(0.5)
+        assert w["mobile_person"][-1] == 0.0
+        w.send("walk_ahead", 1.0)
+        w.seconds(1.5)
+        assert w["mobile_person"][-1] == 1.0
+        x = w["mobile_user"][:, 0, 0]
+        assert x[-1] - x[-300] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("target", [(-0.7, 0.3, 1.2), (-50.0, 0.0, 1.0), (0.01, 0.0, -5.0), (0.3, 0.1, 9.0)])
+def test_a_pointer_leads_the_hand_no_further_than_an_arm_reaches_and_no_faster_than_a_hand(target):
+    with Walk([Who(by_keys=True)], wall_m=9.0) as w:
+        row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("hand")
+        w.run.ticks(1500, hands(w, 1500, body=row, target=target, stiffness_N_m=400.0))
+        hand = w["mobile_hand"][:, 0]
+        assert np.linalg.norm(np.diff(hand, axis=0), axis=1).max() <= 1.5e-3 * (1 + 1e-9)
+        assert 0.25 - 1e-9 <= np.hypot(hand[-1, 0], hand[-1, 2]) <= 0.80 + 1e-9
+        assert 0.4 - 1e-9 <= hand[-1, 1] <= 1.6 + 1e-9
+        if target == (-0.7, 0.3, 1.2):
+            assert hand[-1] == pytest.approx((-0.3, 1.2, 0.7), abs=1e-6)
+        assert np.isfinite(w["pose"]).all()
+
+
+def test_a_headset_is_the_persons_head_and_begins_where_they_are():
+    with Walk([Who(by_keys=True)], wall_m=9.0) as w:
+        row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("head")
+        yaw = math.pi + 0.4  # of x ahead: who looks along z of the floor looks along -x
+        turned = (math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw))
+        message = {"hand": 1, "body": row, "orientation": turned, "stiffness_N_m": 1.0, "stiffness_Nm_rad": 1.0}
+        w.run.ticks(10, hands(w, 10, target=(5.0, 2.0, 1.7), **message))
+        began = w["mobile_head"][-1, 0]
+        assert np.hypot(began[0], began[2] - 0.08) < 0.1  # where they were, not at (5, 2)
+        w.run.ticks(200, hands(w, 200, target=(5.0 - 0.3, 2.0 + 0.1, 1.6), **message))
+        moved = w["mobile_head"][-1, 0] - began
+        assert moved == pytest.approx((-0.1, -0.1, 0.3), abs=1e-9)
+        assert w["mobile_user"][-1, 0, 2] == pytest.approx(0.4, abs=1e-9)
+
+
+# ---- settings, two arms, bad input
+
+
+@pytest.mark.parametrize(("event", "value"), [("follower", 1), ("estimator", 0), ("noise", 2), ("barrier", 0), ("lift", 1)])
+def test_what_is_set_is_shown_and_the_display_goes_on(event, value):
+    with walking(walk(0.2, 3.0, 0.3, 90.0), rig=rig(Tracker())) as w:
+        w.seconds(0.5)
+        w.send(event, value)
+        w.seconds(1.0)
+        assert w[f"mobile_{event}"][-1] == value
+        assert w["mobile_distance_m"][-1, 0] > 0.5
+        planner, predictor = w.displays.each[0].planner, w.displays.each[0].predictor
+        if event == "follower":
+            assert (planner.rate_hz, planner.vmax, planner.improved) == (10, 0.2, 0)
+        if event == "estimator":
+            assert (predictor.method, predictor.bleed) == (0, 0)
+
+
+def test_two_arms_stand_beside_each_other_and_each_feels_the_wall():
+    """Mobile display, 6.3: two devices on one base, for a grasp."""
+    with walking(walk(0.2, (WALL_M - 0.6 + 0.008) / 0.3 + 0.2, 0.3), arms=2) as w:
+        w.seconds(6.5)
+        left, right = w["device_position"][-1]
+        assert np.linalg.norm(left - right) == pytest.approx(0.30, abs=0.01)
+        assert (w["mobile_asked_N"][-1] > 0.5).all()
+        assert w["mobile_off_mm"][-1, 0] < 95.5
+
+
+def test_a_lift_brings_the_device_to_a_raised_hand():
+    """Acceptance 34, in the whole system: 0.4 m followed to within 50 mm in 4 s."""
+    with Walk([Who(by_keys=True)], wall_m=9.0, lift=True) as w:
+        row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("hand")
+        w.run.ticks(4400, hands(w, 4400, body=row, target=(-0.6, 0.0, 1.3), stiffness_N_m=400.0))
+        assert w["mobile_middle"][-1, 0, 1] == pytest.approx(1.3, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"people": []}, "one to four people"),
+        ({"device": "novint"}, "no simulated device"),
+        ({"arms": 3}, "one device, or two"),
+        ({"farthest_m": -1.0}, "must be positive"),
+        ({"people": [{"start": (0.0, math.nan, 0.0)}]}, "start is"),
+        ({"people": [{"recorded": np.zeros((5, 3))}]}, "a recorded walk has rows"),
+        ({"people": [{"recorded": np.zeros((5, 10))}]}, "times must rise"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(wrong, words):
+    with pytest.raises(ValueError, match=words) as error:
+        people = [Who(**who) for who in wrong.pop("people", [{}])]
+        Walk(people, **wrong)
+    assert "\n" not in str(error.value)

@@ -28,6 +28,7 @@ def fields_of(displays: int, arms: int) -> tuple[Field, ...]:
         Field("mobile_samples", "i", (n,), "of the robot's tracker so far"),
         Field("mobile_user", "f", (n, 3), "x, z [m] of the person, and where they face [rad], 0: along z"),
         Field("mobile_hand", "f", (n, 3), "x, y, z of the hand, as the person wants it [m]"),
+        Field("mobile_middle", "f", (n, 3), "x, y, z of the middle of the first device's workspace [m]"),
         Field("mobile_head", "f", (n, 3), "x, y, z of the head [m]"),
         Field("mobile_robot", "f", (n, 3), "x, z [m] and phi [rad] of the robot"),
         Field("mobile_seen", "f", (n, 3), "the same, as rendering uses it"),

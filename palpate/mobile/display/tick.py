@@ -36,6 +36,9 @@ from palpate.mobile.tracker import track
 from palpate.servo.kept import restore_kept
 from palpate.spatial.vectors import add, dot, length, scale
 
+TILT_RAD = 0.35  # of the gaze, down
+COS_TILT, SIN_TILT = math.cos(0.5 * TILT_RAD), math.sin(0.5 * TILT_RAD)
+
 
 @kernel
 def look(d, u, f, b, l):
@@ -65,6 +68,13 @@ def go_on(d, p, u, b, l, k):
 
 
 @kernel
+def gaze(g):
+    """Of a person who faces g and looks down at the hand, x ahead, z up: a turn about z, then the tilt about y."""
+    c, s = math.cos(0.5 * (g + math.pi)), math.sin(0.5 * (g + math.pi))
+    return (c * COS_TILT, -s * SIN_TILT, c * SIN_TILT, s * COS_TILT)
+
+
+@kernel
 def sense(d, u, head, body, f, s, b, k):
     """Trackers and the estimate, at tick k."""
     track(head, k, u.head[0], u.head[1], u.head[2], u.g)
@@ -74,8 +84,7 @@ def sense(d, u, head, body, f, s, b, k):
     d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
     d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
     if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
-        yaw = 0.5 * (u.g + math.pi)
-        d.eye, d.eye_turn = to_z_up(u.head), (math.cos(yaw), 0.0, 0.0, math.sin(yaw))
+        d.eye, d.eye_turn = to_z_up(u.head), gaze(u.g)
         d.visuals += 1
 
 
