@@ -7,6 +7,8 @@ import socket
 import struct
 import threading
 
+from tests.waiting import until
+
 COOKIE = b"vrpn: ver. 07.35  0\0\0\0\0\0"
 
 
@@ -48,11 +50,11 @@ class FakeVrpn:
         self._came.set()
 
     def send(self, data):
-        assert self._came.wait(60.0)
+        until(self._came.is_set)
         self._guest.sendall(data)
 
     def hang_up(self):
-        assert self._came.wait(60.0)
+        until(self._came.is_set)
         self._guest.close()
 
     def close(self):

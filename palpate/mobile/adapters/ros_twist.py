@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import select
 import socket
 import threading
 import time
@@ -36,6 +37,7 @@ RATE_HZ = 50.0  # of the base's own controller
 DEAD_S = 0.1
 ANSWER_S = 0.5
 CONNECT_S = 2.0
+FINISH_S = 0.2
 ZEROS = 3  # at the end
 MOST_BYTES = 1 << 16  # of one message
 BASE_FRAME = "base_link"
@@ -66,6 +68,15 @@ def _line(found: dict[str, Any]) -> bytes:
     return json.dumps(found, allow_nan=False).encode() + b"\n"
 
 
+def _finish(opened: socket.socket) -> None:
+    """Until the other side has read all and hung up: to close before may take away what it has not read yet."""
+    opened.shutdown(socket.SHUT_WR)
+    opened.settimeout(FINISH_S)
+    ends_s = time.monotonic() + FINISH_S
+    while opened.recv(MOST_BYTES) and time.monotonic() < ends_s:
+        pass
+
+
 class RosTwist(Stopping):
     """Velocities to `where`: "tcp:HOST:PORT", "udp:HOST:PORT" or "HOST:PORT", which is UDP.
 
@@ -93,7 +104,8 @@ class RosTwist(Stopping):
         self._begin(0.0)
 
     def _begin(self, now_s: float) -> None:
-        self._number, self._ordered_s, self._dead = 0, -math.inf, True
+        before = self.book.newest()  # which counts no more
+        self._number, self._ordered_s, self._dead = before.number if before else 0, -math.inf, True
         self._answered_s, self._refused_s = now_s, -math.inf
         self._text = ""
         self.book.orders.silent = 0
@@ -157,6 +169,7 @@ class RosTwist(Stopping):
         except OSError as why:
             opened.close()
             raise ValueError(f"there is no base at {self.way}:{self.host}:{self.port}: {why.strerror or why}") from None
+        opened.settimeout(ANSWER_S)
         self._socket = opened
         self._ending.clear()
         self._begin(time.monotonic())
@@ -171,8 +184,9 @@ class RosTwist(Stopping):
                 self._send(opened, _line({"op": "subscribe", "topic": self.heartbeat}))
             while not self._ending.wait(1.0 / RATE_HZ):
                 self._beat(opened)
-        except OSError as why:
-            self.error = f"the base at {self.way}:{self.host}:{self.port} was lost: {why.strerror or why}"
+        except Exception as why:  # of any kind: the display must hear of it, not this thread
+            said = why.strerror if isinstance(why, OSError) and why.strerror else why
+            self.error = f"the base at {self.way}:{self.host}:{self.port} was lost: {said}"
             self.faults["lost"] += 1
             self.book.orders.silent = 1
 
@@ -195,16 +209,15 @@ class RosTwist(Stopping):
 
     def _receive(self, opened: socket.socket) -> None:
         """All that has come."""
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                try:
-                    data = opened.recv(MOST_BYTES, socket.MSG_DONTWAIT)
-                except ConnectionRefusedError:
-                    self._refused()
-                    continue
-                if not data and self.way == "tcp":
-                    raise ConnectionError("it closed the connection")
-                self.hear(data if self.way == "tcp" else data + b"\n", time.monotonic())
+        while select.select([opened], [], [], 0.0)[0]:
+            try:
+                data = opened.recv(MOST_BYTES)
+            except ConnectionRefusedError:
+                self._refused()
+                continue
+            if not data and self.way == "tcp":
+                raise ConnectionError("it closed the connection")
+            self.hear(data if self.way == "tcp" else data + b"\n", time.monotonic())
 
     def _refused(self) -> None:
         self.faults["refused"] += 1
@@ -221,6 +234,8 @@ class RosTwist(Stopping):
             with contextlib.suppress(OSError):
                 for _ in range(ZEROS):
                     self._drive(self._socket, STANDING, 0.0)
+                if self.way == "tcp":
+                    _finish(self._socket)
             self._socket.close()
             self._socket = None
 
