@@ -1,13 +1,15 @@
 """Doors from Python to the kernels of the adapters, and a display in simulated time behind its inboxes."""
 
 from palpate.jit import block_loader, entry
-from palpate.mobile.adapters.inbox import Inbox, forget_poses, take_pose
+from palpate.mobile.adapters.inbox import Inbox, forget_poses, robot_of, take_pose
 from palpate.mobile.adapters.orders import Orders, obey, order
 from palpate.mobile.base import Drive, drive
+from palpate.mobile.chain import Linkage
 from palpate.mobile.planning.planner import Planner, plan, see_user
 from palpate.mobile.prediction import Predictor, correct, predict
 
 load_inbox = block_loader((Inbox, False))
+load_linkage = block_loader((Linkage, True))
 load_base = block_loader((Orders, False), (Drive, False))
 load_display = block_loader(
     (Inbox, False), (Inbox, False), (Predictor, False), (Planner, False), (Orders, False), (Drive, False)
@@ -25,6 +27,15 @@ def take_door(address, k, out):
         n += 1
         ts = take_pose(s, k)
     out[out.shape[0] - 1, 0] = n
+
+
+@entry("intp, float64[:, ::1], float64[:, ::1]")
+def robot_door(address, poses, out):
+    """rows (n, 4) of stations; out (n, 4) of their robots."""
+    (c,) = load_linkage(address)
+    for i in range(poses.shape[0]):
+        p = poses[i]
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = robot_of(c, (p[0], p[1], p[2], p[3]))
 
 
 @entry("intp")

@@ -28,11 +28,18 @@ def pose_body(sensor, place, xyzw):
 
 
 class FakeVrpn:
-    """Listens; whoever comes gets its cookie and then `greeting`, and whatever `send` is given."""
+    """Whoever comes gets its cookie and then `greeting`, and whatever `send` is given; `lob` sends datagrams.
 
-    def __init__(self, cookie=COOKIE, greeting=b""):
-        self.cookie, self.greeting, self.heard = cookie, greeting, b""
-        self._listening = socket.create_server(("127.0.0.1", 0))
+    udp: whoever knocks is called back
+    """
+
+    def __init__(self, cookie=COOKIE, greeting=b"", udp=False):
+        self.cookie, self.greeting, self.heard, self.udp = cookie, greeting, b"", udp
+        self._listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM if udp else socket.SOCK_STREAM)
+        self._listening.bind(("127.0.0.1", 0))
+        self._listening.settimeout(30.0)
+        if not udp:
+            self._listening.listen()
         self.port = self._listening.getsockname()[1]
         self._guest, self._came = None, threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -40,18 +47,30 @@ class FakeVrpn:
 
     def _serve(self):
         try:
-            guest, _ = self._listening.accept()
-        except OSError:
+            if self.udp:
+                self._listening.recv(100)  # once lost
+                host, port = self._listening.recv(100).removesuffix(b"\0").decode().split()
+                guest = socket.create_connection((host, int(port)))
+            else:
+                guest, _ = self._listening.accept()
+        except (OSError, ValueError):
             return
-        while len(self.heard) < 24 and (data := guest.recv(24 - len(self.heard))):
-            self.heard += data
         guest.sendall(self.cookie + self.greeting)
+        while len(self.heard) < 24 + (24 + 16) * self.udp and (data := guest.recv(100)):
+            self.heard += data
         self._guest = guest
         self._came.set()
 
     def send(self, data):
         until(self._came.is_set)
         self._guest.sendall(data)
+
+    def lob(self, data):
+        """To where the client said: the sender of its message of type -3."""
+        until(self._came.is_set)
+        length, _, _, port, kind, _ = struct.unpack_from("!6i", self.heard, 24)
+        assert (kind, self.heard[48 : 24 + length]) == (-3, b"127.0.0.1\0")
+        self._listening.sendto(data, ("127.0.0.1", port))
 
     def hang_up(self):
         until(self._came.is_set)
@@ -61,7 +80,6 @@ class FakeVrpn:
         self._listening.close()
         if self._guest is not None:
             self._guest.close()
-        self._thread.join()
 
     def __enter__(self):
         return self

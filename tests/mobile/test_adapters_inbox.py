@@ -11,7 +11,8 @@ from palpate.mobile import frames
 from palpate.mobile.adapters.inbox import CAPACITY, Judging, PoseInbox, into
 from palpate.mobile.adapters.source import Pose, in_world
 from palpate.mobile.chain import Chain
-from tests.mobile.adapter_doors import forget_door, take_door
+from palpate.mobile.kinematics import Kinematics
+from tests.mobile.adapter_doors import forget_door, robot_door, take_door
 from tests.waiting import until
 
 COUNTS = ("used", "lost", "absurd", "doubled", "stale", "future", "hung", "missed", "waiting")
@@ -80,6 +81,20 @@ def test_the_heading_is_that_of_the_references_matrices():
         front = (now @ device_at_zero)[:, 2]
         assert front == pytest.approx([math.sin(phi), 0.0, -math.cos(phi)], abs=1e-12)
         assert rotation(pose.quaternion) @ [0.0, 0.0, -1.0] == pytest.approx(front, abs=1e-12)
+
+
+@pytest.mark.nojit
+def test_a_station_stands_on_its_robot_as_the_chain_says():
+    """Mobile display, 2.2 and 3.3: offsets, psi and harmonics; by the kinematics, which take the tracker's frame."""
+    rng = np.random.default_rng(22)
+    chain = Chain(psi_rad=0.1, harmonics_rad=(0.01, -0.02, 0.03, 0.004))
+    S, phi_t = rng.uniform(-2, 2, (20, 3)), rng.uniform(-3, 3, 20)
+    expected = Kinematics(chain).poses(phi_t, S, np.zeros((20, 3)))
+    world = S @ frames.world_from_tracker(chain)[:3, :3].T + [0.0, chain.ceiling_m, 0.0]
+    out, block = np.zeros((20, 4)), Block(chain.linkage)
+    robot_door(block.address, np.column_stack([world, phi_t]), out)
+    assert out[:, :3] == pytest.approx(expected.robot_m, abs=1e-12)
+    assert out[:, 3] == pytest.approx(expected.heading_rad, abs=1e-12)
 
 
 @pytest.mark.nojit

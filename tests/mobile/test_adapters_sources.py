@@ -283,6 +283,7 @@ def test_messages_are_found_however_the_bytes_are_cut():
 def test_both_sides_begin_with_the_cookie():
     with FakeVrpn(greeting=GREETING) as server, Vrpn(f"127.0.0.1:{server.port}") as source:
         source.open(lambda pose: None)
+        until(lambda: server.heard)
         assert server.heard == COOKIE
         assert len(COOKIE) == 24
 
@@ -311,6 +312,22 @@ def test_without_a_name_every_tracker_of_the_server_is_heard():
         source.open(found.append)
         server.send(vrpn_pose(POSES[0], sender=0) + vrpn_pose(POSES[1]))
         until(lambda: len(found) == 2, source.refused)
+
+
+def test_poses_come_in_datagrams_when_asked_for():
+    """The server calls back; names over TCP, poses over UDP, several in one or broken ones among them."""
+    found = []
+    with FakeVrpn(greeting=GREETING, udp=True) as server, Vrpn(f"udp:Tracker0@127.0.0.1:{server.port}") as source:
+        source.open(found.append)
+        until(lambda: 11 in source._types, source.error)  # names have come
+        server.lob(vrpn_pose(POSES[0]) + vrpn_pose(POSES[1]))
+        for broken in (b"", b"noise", bytes(100), vrpn_pose(POSES[0])[:50]):
+            server.lob(broken)
+        server.lob(vrpn_pose(POSES[2]))
+        until(lambda: len(found) == 3, lambda: (source.refused, source.error))
+        assert source.refused == {"message": 3}
+        assert source.error == ""
+    same(found, POSES[:3])
 
 
 @pytest.mark.parametrize(("cookie", "says"), [

@@ -40,6 +40,7 @@ import numpy as np
 from palpate.jit import Quaternion, Struct, kernel
 from palpate.jit.atomics import load_acquire
 from palpate.mobile.adapters.source import LARGEST_M, LARGEST_S, LENGTH_OFF, Deliver, Pose
+from palpate.mobile.chain import heading_of, robot_origin
 from palpate.mobile.rates import wrap
 from palpate.model.model import Floats1, Ints1
 from palpate.servo.ring import HEAD as RING_HEAD
@@ -271,3 +272,11 @@ def direction(s):
     """phi, or the gaze of a head, of the message's quaternion."""
     phi = -2.0 * math.atan2(s.message_f[6], s.message_f[4])
     return wrap(math.pi - phi) if s.gaze else wrap(phi)
+
+
+@kernel
+def robot_of(c, pose):
+    """(Rx, Ry, Rz, phi) of the robot whose station is at `pose`, by the offsets of a chain (chain.py)."""
+    phi = heading_of(c, pose[3])
+    x, y, z = robot_origin(c, phi, (-pose[2], pose[0], c.ceiling - pose[1]))
+    return x, y, z, phi

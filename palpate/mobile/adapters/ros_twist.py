@@ -36,7 +36,7 @@ from palpate.mobile.adapters.orders import Order, Stopping
 RATE_HZ = 50.0  # of the base's own controller
 DEAD_S = 0.1
 ANSWER_S = 0.5
-CONNECT_S = 2.0
+CONNECT_S = 5.0
 FINISH_S = 0.2
 ZEROS = 3  # at the end
 MOST_BYTES = 1 << 16  # of one message
