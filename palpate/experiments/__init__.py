@@ -96,6 +96,14 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.mobile_regions:run",
         "mobile display: where a user may walk, jump and turn to in a second, over the robot's speed",
     ),
+    "mobile-safety": (
+        "palpate.experiments.mobile_safety:run",
+        "mobile display: thousands of walkers, hostile ones too, against each planner: distance, escape, warnings",
+    ),
+    "mobile-two-users": (
+        "palpate.experiments.mobile_two_users:run",
+        "mobile display: two persons and two robots in one room keep apart, and robots change hands",
+    ),
     "planar-device": (
         "palpate.experiments.planar_device:run",
         "the planar pantographs over their plane: workspace, isotropy, force and resolution",
