@@ -3,8 +3,8 @@
 
     keys      [{"key", "event", "value", "about"}, ...]: while the key is held, a page sends the event with this value,
               at once and ten times a second; when it is let go, 0.  Those of one event are summed.  A key is one
-              small letter or digit; with Shift it is the page's own.  A simulation does well to let go of who has been silent
-              for some tenths of a second
+              small letter or digit; with Shift it is the page's own.  A simulation does well to let go of who has been
+              silent for some tenths of a second
     walk      {"x", "y", "turn"}: events, any of them, that sticks send: -1 .. 1 to the right, ahead, and to the left
               about the vertical.  Sticks on the screen where there is no mouse, and those of a gamepad
     eyes      {"name", "body", "at", "ipd_m", "fov_deg", "hides"}: a view from the point `at` of a body [m], along its x
