@@ -156,10 +156,9 @@ def draw_poses(found: dict[str, Felt]) -> Figure:
         part = (felt["time_s"] >= 3.0) & (felt["time_s"] < 3.5)
         fast.plot(1e3 * (felt["time_s"][part] - 3.0), felt["measured_z"][part], color=colour, lw=0.9,
                   label=f"{name}, {felt.shake_N:.3f} N above 20 Hz")  # fmt: skip
-    slow.set(
-        xlabel="time [s]", ylabel="measured on z [N]", title="leaning on a wall, base at 0.05 m/s: means of 100 ms"
-    )
-    fast.set(xlabel="time [ms]", title="half a second of it, every millisecond")
+    slow.set(xlabel="time [s]", ylabel="measured on z [N]", ylim=(1.0, 2.1),
+             title="leaning on a wall, base at 0.05 m/s: means of 100 ms")  # fmt: skip
+    fast.set(xlabel="time [ms]", title="half a second of it, every millisecond", ylim=(0.0, 4.0))
     for axes in (slow, fast):
         axes.grid(alpha=0.25)
         axes.legend(fontsize=8, loc="upper right")

@@ -97,7 +97,7 @@ def draw_off(axes: Axes, runs: dict[str, Felt]) -> None:
     for name, colour in (("no lift", "#d9534f"), ("lift", "#1f5fa8")):
         axes.plot(runs[name]["time_s"], 1e3 * runs[name]["off_m"], color=colour, label=name)
     axes.axhline(1e3 * USABLE_M, color="black", lw=1, ls="--")
-    axes.text(0.0, 1e3 * USABLE_M, "usable", fontsize=8, va="bottom")
+    axes.text(-1.0, 1e3 * USABLE_M, "usable", fontsize=8, va="bottom")
     axes.set(xlabel="time [s]", ylabel="hand from the device's middle [mm]", title="the same hand", ylim=(0.0, None))
     axes.legend(fontsize=8, loc="upper right")
 
