@@ -18,7 +18,8 @@ import numpy as np
 
 from palpate.jit import Block
 from palpate.mobile.base import Base, Drive, new_drive
-from palpate.mobile.follow_kernels import COLUMNS, Loop, follow_entry
+from palpate.mobile.follow_kernels import COLUMNS, follow_entry
+from palpate.mobile.measures import Loop
 from palpate.mobile.planning.planner import THESIS, Follower, Planner, Safety, new_planner
 from palpate.mobile.planning.room import Room
 from palpate.mobile.prediction import Prediction, Predictor, new_predictor
@@ -40,6 +41,15 @@ class Numbers(NamedTuple):
     touched_s: float  # first nearer than robot and user are wide
     warned_s: float  # first sound
     foreseen_s: float  # first prediction of a contact
+    lead_s: float  # for so long a warning had been on at the first contact
+    alarms: float  # predictions of a contact
+    false_alarms: float  # those that no contact followed
+    broken: float  # plans that did not keep the barrier
+    escapes: float  # times that the robot was nearer than d' - 0.15 m
+    escape_s: float  # the longest of them
+    freed_s: float  # the longest without the time in which the user came on
+    met: float  # walls that the hand went through
+    missed: float  # those that it could not have felt
 
     @property
     def collided(self) -> bool:
@@ -58,6 +68,7 @@ class Rig:
     room: Room | None = None
     sway: bool = False
     start: tuple[float, float, float] | None = None  # of the robot: x, z, phi; None: where it rests, before the user
+    walls: tuple[tuple[float, float, float], ...] = ()  # nx, nz, c: to be touched at n.(x, z) = c, from below
     tick_hz: int = 1000
 
     def __post_init__(self) -> None:
@@ -68,23 +79,32 @@ class Rig:
 class Following:
     """A loop that can be run on: `run(seconds)`; its parts are open to whoever disturbs it."""
 
-    def __init__(self, events: Sequence[Event], rig: Rig | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, events: Sequence[Event], rig: Rig | None = None, seed: int = 0, *,
+        at: tuple[float, float, float] = (0.0, 0.0, 0.0), apart_m: float = 0.0,
+        home: tuple[float, float, float] = (0.0, 0.0, 0.0), field_seed: int | None = None,
+    ) -> None:  # fmt: skip
+        """at, apart_m, home: of the person, as new_user has them; field_seed: of the tracker's bias, else the seed."""
         self.rig = r = rig or Rig()
-        start = r.start or (0.0, r.follower.distance_m, 0.0)
-        self.user: Walker = new_user(events, sway=r.sway, tick_hz=r.tick_hz)
-        self.head: Station = new_station(r.tracker, 3 * seed + 1, r.tick_hz, field_seed=seed)
-        self.body: Station = new_station(r.tracker, 3 * seed + 2, r.tick_hz, field_seed=seed)
+        d, (x, z, g) = r.follower.distance_m, at
+        start = r.start or (x + d * math.sin(g), z + d * math.cos(g), -g)
+        field = seed if field_seed is None else field_seed
+        walls = np.array(r.walls, dtype=np.float64).reshape(-1, 3)
+        if not np.isfinite(walls).all():
+            raise ValueError("walls are nx, nz and c, finite numbers")
+        self.user: Walker = new_user(events, at, sway=r.sway, apart_m=apart_m, home=home, tick_hz=r.tick_hz)
+        self.head: Station = new_station(r.tracker, 3 * seed + 1, r.tick_hz, field_seed=field)
+        self.body: Station = new_station(r.tracker, 3 * seed + 2, r.tick_hz, field_seed=field)
         self.predictor: Predictor = new_predictor(r.prediction, start, r.tick_hz)
         self.planner: Planner = new_planner(r.follower, r.safety, r.room, head_ahead_m=self.user.head_ahead)
         self.drive: Drive = new_drive(r.base, start, 3 * seed + 3, r.tick_hz)
         self.loop = Loop(
             tick_hz=r.tick_hz, r_c=r.safety.contact_m, usable=USABLE_M, hand_height=self.user.height,
-            ahead=r.follower.hip_ahead_m, head_lost=round(r.prediction.lost_s * r.tick_hz), least=math.inf,
-            touched_at=-1, warned_at=-1, foreseen_at=-1,
+            ahead=r.follower.hip_ahead_m, head_lost=round(r.prediction.lost_s * r.tick_hz),
+            shown=self.planner.show, least=math.inf, touched_at=-1, warned_at=-1, foreseen_at=-1, ringing_at=-1,
+            lead=-1, walls=walls,
         )  # fmt: skip
-        self._block = Block(
-            self.loop, self.user, self.head, self.body, self.predictor, self.planner, self.drive
-        )  # fmt: skip
+        self.block = Block(self.loop, self.user, self.head, self.body, self.predictor, self.planner, self.drive)
 
     def run(self, seconds: float, every: int = 0) -> Floats:
         """On for so long; history (n, len(COLUMNS)), a row every so many ticks, 0: none."""
@@ -93,7 +113,7 @@ class Following:
         ticks = round(seconds * self.rig.tick_hz)
         history = np.zeros((ticks // every + 1 if every else 1, len(COLUMNS)))
         self.loop.rows = 0
-        follow_entry(self._block.address, ticks, every, history)
+        follow_entry(self.block.address, ticks, every, history)
         return history[: self.loop.rows]
 
     def numbers(self) -> Numbers:
@@ -101,8 +121,11 @@ class Following:
         m = self.loop
         if m.tick == 0:
             raise ValueError("nothing has run yet")
-        times = [at / m.tick_hz if at >= 0 else math.nan for at in (m.touched_at, m.warned_at, m.foreseen_at)]
-        return Numbers(m.least, m.off / m.tick, m.most, m.sum_offset / m.tick, *times)
+        times = [at / m.tick_hz if at >= 0 else math.nan for at in (m.touched_at, m.warned_at, m.foreseen_at, m.lead)]
+        return Numbers(
+            m.least, m.off / m.tick, m.most, m.sum_offset / m.tick, *times, m.alarms, m.alarms - m.true_alarms,
+            m.broken, m.escapes, m.escape_longest / m.tick_hz, m.freed_longest / m.tick_hz, m.met, m.missed,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 
-from palpate.jit import Struct, block_loader, entry, kernel
+from palpate.jit import block_loader, entry, kernel
 from palpate.mobile.base import Drive, drive
+from palpate.mobile.measures import Loop, measure, measure_plan
+from palpate.mobile.planning.hands import from_robot_axes, in_robot_axes
 from palpate.mobile.planning.planner import Planner, plan, see_user
 from palpate.mobile.prediction import Predictor, correct, predict
 from palpate.mobile.rates import due
@@ -25,62 +27,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-class Loop(Struct):
-    """Time, and what was measured of the truth."""
-
-    tick: int
-    tick_hz: int
-    r_c: float
-    usable: float  # radius of the usable sphere [m]
-    hand_height: float
-    ahead: float  # of the HIP's centre [m]
-    head_lost: int  # silence of the head's tracker after which the robot stops [ticks]
-    least: float  # distance to the user [m]
-    least_at: int  # tick
-    touched_at: int  # first tick nearer than r_c, -1: never
-    warned_at: int  # first tick of a sound
-    foreseen_at: int  # first tick of a predicted contact
-    off: int  # ticks with the hand outside the usable sphere
-    most: float  # largest offset [m]
-    sum_offset: float
-    plans: int
-    moving: int  # plans with a command that is not zero
-    rows: int
-
-
 load_follow = block_loader(
     (Loop, False), (Walker, False), (Station, False), (Station, False), (Predictor, False), (Planner, False),
     (Drive, False),
 )  # fmt: skip
-
-
-@kernel
-def in_robot_axes(pose, x, z):
-    """(ahead, aside) of a point: along the device's front (sin phi, -cos phi), and across (cos phi, sin phi)."""
-    s, c = math.sin(pose[2]), math.cos(pose[2])
-    dx, dz = x - pose[0], z - pose[1]
-    return dx * s - dz * c, dx * c + dz * s
-
-
-@kernel
-def from_robot_axes(pose, ahead, aside):
-    s, c = math.sin(pose[2]), math.cos(pose[2])
-    return pose[0] + ahead * s + aside * c, pose[1] - ahead * c + aside * s
-
-
-@kernel
-def measure(m, u, b, k, off_centre):
-    dx, dz = b.pose[0] - u.x, b.pose[1] - u.z
-    d = math.sqrt(dx * dx + dz * dz)
-    if d < m.least:
-        m.least, m.least_at = d, k
-    if d < m.r_c and m.touched_at < 0:
-        m.touched_at = k
-    if off_centre > m.usable:
-        m.off += 1
-    m.most = max(m.most, off_centre)
-    m.sum_offset += off_centre
-    return d
 
 
 @kernel
@@ -110,42 +60,41 @@ def deliver(k, head, body, f, p, dt):
 
 
 @kernel
-def plan_now(m, u, f, p, b, k, ahead, aside, off_centre):
+def plan_now(m, f, p, b, k, ahead, aside, off_centre):
     """The planner's turn: what it sees is the estimate, and the hand from it."""
     robot = (f.p_out[0], f.p_out[1], f.p_out[2])
     lost = f.lost == 1 or p.heard == 0 or k - p.seen_at > m.head_lost
     plan(p, robot, from_robot_axes(robot, ahead, aside), off_centre, lost)
     b.command, b.commanded_at = p.command, k
-    m.plans += 1
-    if p.command[0] != 0.0 or p.command[1] != 0.0 or p.command[2] != 0.0:
-        m.moving += 1
-    if p.warned_at >= 0 and m.warned_at < 0:
-        m.warned_at = k
-    if p.foreseen_at >= 0 and m.foreseen_at < 0:
-        m.foreseen_at = k
+    measure_plan(m, p, k, lost)
+
+
+@kernel
+def tick_display(m, u, head, body, f, p, b):
+    """Tick m.tick of one display; (distance to the user, offset of the hand) at it, before the base moves on."""
+    k, dt = m.tick, 1.0 / m.tick_hz
+    step_user(u, k, b.pose[0], b.pose[1])
+    track(head, k, u.head[0], u.head[1], u.head[2], u.g)
+    track(body, k, b.pose[0], 0.0, b.pose[1], b.pose[2])
+    if k > 0:
+        predict(f, b.command)
+    deliver(k, head, body, f, p, dt)
+    ahead, aside = in_robot_axes(b.pose, u.hand[0], u.hand[2])
+    high = u.hand[1] - m.hand_height
+    off_centre = math.sqrt((ahead - m.ahead) ** 2 + aside * aside + high * high)
+    if p.heard == 1 and due(k, p.rate_hz, m.tick_hz):
+        plan_now(m, f, p, b, k, ahead, aside, off_centre)
+    return measure(m, u, b, k, off_centre), off_centre
 
 
 @entry("intp, intp, intp, float64[:, ::1]")
 def follow_entry(address, ticks, every, history):
     """So many ticks; a row of COLUMNS every so many of them, while there is room in history."""
     m, u, head, body, f, p, b = load_follow(address)
-    dt = 1.0 / m.tick_hz
     for _ in range(ticks):
-        k = m.tick
-        step_user(u, k, b.pose[0], b.pose[1])
-        track(head, k, u.head[0], u.head[1], u.head[2], u.g)
-        track(body, k, b.pose[0], 0.0, b.pose[1], b.pose[2])
-        if k > 0:
-            predict(f, b.command)
-        deliver(k, head, body, f, p, dt)
-        ahead, aside = in_robot_axes(b.pose, u.hand[0], u.hand[2])
-        high = u.hand[1] - m.hand_height
-        off_centre = math.sqrt((ahead - m.ahead) ** 2 + aside * aside + high * high)
-        if p.heard == 1 and due(k, p.rate_hz, m.tick_hz):
-            plan_now(m, u, f, p, b, k, ahead, aside, off_centre)
-        d = measure(m, u, b, k, off_centre)
-        if every > 0 and k % every == 0 and m.rows < history.shape[0]:
+        d, off_centre = tick_display(m, u, head, body, f, p, b)
+        if every > 0 and m.tick % every == 0 and m.rows < history.shape[0]:
             write_row(history[m.rows], m, u, f, p, b, d, off_centre)
             m.rows += 1
-        drive(b, k)
+        drive(b, m.tick)
         m.tick += 1

@@ -16,15 +16,20 @@ from palpate.haptics.reach import Reach
 from palpate.haptics.rendering.surface import Surface
 from palpate.mobile.display.configuration import MobileConfiguration, Who
 from palpate.mobile.display.displays import MobileDisplays
+from palpate.mobile.display.recorded import load_walk
 from palpate.mobile.things import boat, slab, surfaces
+from palpate.mobile.tour import TOUR_FILE
+from palpate.mobile.users import reach
 from palpate.model.description import MultiBody
 from palpate.model.library.primitives import box, cylinder, plane
+from palpate.model.shapes import Material
 from palpate.scenes.scene import Scene
 from palpate.spatial.placement import Rotation
 from palpate.world.world import World
 
 WALL, WOOD, STONE = (0.83, 0.82, 0.78, 1.0), (0.66, 0.52, 0.36, 1.0), (0.62, 0.64, 0.66, 1.0)
 FACING = Rotation.about((0.0, 1.0, 0.0), 0.5 * math.pi)  # its face to the person
+SLIPPERY = Material("slippery", friction=0.1)
 STIFF_N_M, SOFT_N_M, EDGE_M = 1000.0, 200.0, 0.0955  # of surfaces; of what can move (reference 6.3)
 
 
@@ -52,6 +57,24 @@ def room() -> list[MultiBody]:
 def mobile(**changed: Any) -> Scene:
     """A room to walk through with keys, its walls to be felt with the pointer; keywords as of MobileConfiguration."""
     return _scene("mobile", "A room to walk through", room(), [Who(by_keys=True)], changed)
+
+
+def mobile_two(**changed: Any) -> Scene:
+    """Two people at the ends of a beam, each with a robot: what one pushes, the other feels."""
+    apart = 2.6
+    nudges = [reach(3.0 + 4.0 * n, 0.8, ahead_m=0.045 * (-1.0) ** n) for n in range(100)]
+    people = [Who(by_keys=True), Who((0.0, apart, math.pi), events=nudges)]
+    things = [
+        plane(name="floor"),
+        box((1.6, 0.6, 0.06), at=(-0.5 * apart, 0.0, 0.87), fixed=True, name="table", color=STONE, material=SLIPPERY),
+        box((apart - 1.24, 0.20, 0.20), mass=1.5, at=(-0.5 * apart, 0.0, 1.0), name="beam", color=WOOD, material=SLIPPERY),
+    ]
+    return _scene("mobile-two", "Two people, one beam", things, people, changed, SOFT_N_M)
+
+
+def mobile_recorded(**changed: Any) -> Scene:
+    """The room of `mobile`, walked through as tour.csv has it: cube, slabs, boat."""
+    return _scene("mobile-recorded", "A recorded walk", room(), [Who(recorded=load_walk(TOUR_FILE))], changed)
 
 
 def _scene(

@@ -4,7 +4,8 @@
     user = new_user(events, sway=True)
 
 The person is at (x, z) and faces (sin g, cos g): g = 0 looks along z.  The hand is arm's length ahead, and where
-reaches have brought it; the head is 0.08 m before the trunk, and sways with the gait.
+reaches have brought it; the head is 0.08 m before the trunk, and sways with the gait.  Who would come too near to
+another person, or leave home, turns aside and goes on as fast.
 
 row of an event: begin, duration [s], kind, then
     WALK     speed, direction g of the walk [rad]; ramps up, and stops at once
@@ -26,6 +27,8 @@ from palpate.model.model import Floats2
 
 WALK, TURN, REACH, CHASE = range(4)
 COLUMNS = 7
+NOBODY_M = 1e6  # where another person is when there is none
+ASIDE_1_S = 2.0  # from a limit so much of the distance to it may be walked in a second
 CHASE_TURN_RAD_S = 1.5  # how fast a pursuer turns to the robot
 Event = tuple[float, ...]
 
@@ -50,6 +53,8 @@ class Walker(Struct):
     head: Vector
     reach: Vector  # ahead, right, up
     chasing: int  # 1 while a CHASE is going on
+    other: Vector  # x, z of the nearest other person, written from outside; third: the distance that is kept, 0: none
+    home: Vector  # x, z, radius [m]: it is not left; 0: there is none
     events: Floats2  # (n, COLUMNS)
 
 
@@ -108,17 +113,24 @@ def explore(
 def new_user(
     events: Sequence[Event], start: tuple[float, float, float] = (0.0, 0.0, 0.0), *, sway: bool = False,
     arm_m: float = 0.60, ramp_s: float = 0.4, head_ahead_m: float = 0.08, hand_height_m: float = 1.0,
-    head_height_m: float = 1.65, tick_hz: int = 1000,
+    head_height_m: float = 1.65, apart_m: float = 0.0, home: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    tick_hz: int = 1000,
 ) -> Walker:  # fmt: skip
-    """A person at start (x, z, g), standing."""
+    """A person at start (x, z, g), standing.
+
+    apart_m is kept to the nearest other person, once there is one; home (x, z, radius) is not left; 0: no such rule.
+    """
     rows = np.array(sorted(events), dtype=np.float64).reshape(-1, COLUMNS)
     if not np.isfinite(rows).all() or not np.isfinite(start).all():
         raise ValueError("events and start must be finite numbers")
+    if not (np.isfinite(home).all() and home[2] >= 0.0 and math.isfinite(apart_m) and apart_m >= 0.0):
+        raise ValueError(f"apart_m {apart_m} and the radius of home {home} must be 0 or more")
     if not (arm_m > 0.0 and ramp_s > 0.0):
         raise ValueError(f"arm_m {arm_m} and ramp_s {ramp_s} must be positive")
     return Walker(
         dt=1.0 / tick_hz, arm=arm_m, ramp=ramp_s, sway=0.020 * sway, bob=0.015 * sway, head_ahead=head_ahead_m,
-        height=hand_height_m, eyes=head_height_m, x=start[0], z=start[1], g=start[2], events=np.ascontiguousarray(rows),
+        height=hand_height_m, eyes=head_height_m, x=start[0], z=start[1], g=start[2],
+        other=(NOBODY_M, NOBODY_M, apart_m), home=home, events=np.ascontiguousarray(rows),
     )  # fmt: skip
 
 
@@ -139,6 +151,35 @@ def eased(x):
 def share_of(t, begin, seconds, ramp):
     """Of a walk's speed at time t: it ramps up, and ends at once."""
     return min(max((t - begin) / ramp, 0.0), 1.0) if t < begin + seconds else 0.0
+
+
+@kernel
+def aside(vx, vz, nx, nz, least):
+    """A velocity whose part along n is at least this, as fast as it was; what it cannot be it is as far as it goes."""
+    along, v2 = vx * nx + vz * nz, vx * vx + vz * vz
+    if along >= least:
+        return vx, vz
+    ax, az = vx - along * nx, vz - along * nz
+    across = math.sqrt(ax * ax + az * az)
+    if across < 1e-9:
+        ax, az, across = -nz, nx, 1.0
+    along = min(least, math.sqrt(v2))
+    f = math.sqrt(max(v2 - along * along, 0.0)) / across
+    return along * nx + f * ax, along * nz + f * az
+
+
+@kernel
+def within_rules(u, vx, vz):
+    """The velocity of a person who keeps apart from others, and at home."""
+    if u.home[2] > 0.0:
+        dx, dz = u.home[0] - u.x, u.home[1] - u.z
+        r = max(math.sqrt(dx * dx + dz * dz), 1e-9)
+        vx, vz = aside(vx, vz, dx / r, dz / r, ASIDE_1_S * (r - u.home[2]))
+    if u.other[2] > 0.0:
+        dx, dz = u.x - u.other[0], u.z - u.other[1]
+        d = max(math.sqrt(dx * dx + dz * dz), 1e-9)
+        vx, vz = aside(vx, vz, dx / d, dz / d, ASIDE_1_S * (u.other[2] - d))
+    return vx, vz
 
 
 @kernel
@@ -167,6 +208,7 @@ def step_user(u, k, robot_x, robot_z):
             v = e[i, 3] * share_of(t - 0.5 * h, begin, seconds, u.ramp)
             vx, vz, chasing = vx + v * dx / d, vz + v * dz / d, 1
             turned += clip(wrap(math.atan2(dx, dz) - u.g), CHASE_TURN_RAD_S * h)
+    vx, vz = within_rules(u, vx, vz)
     u.x += vx * h
     u.z += vz * h
     u.g += turned

@@ -38,7 +38,7 @@ MOST_DAMPING = 10.0  # times critical
 UNIT = 1e-3  # how far the length of a quaternion may be from one
 LARGEST_BALL_M = 0.1  # that presses
 
-PROTOCOL = 2  # of hello and messages: a page that knows another one asks to be reloaded
+PROTOCOL = 3  # of hello and messages: a page that knows another one asks to be reloaded
 REQUESTS = (  # runtime/page/requests.py answers them
     "scene", "robot", "motion", "keep", "export", "add", "remove", "mark",
     "experiments", "run", "cancel", "report", "fetch",

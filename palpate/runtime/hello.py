@@ -29,6 +29,9 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
               task, devices, scenes, lab
     drawings, actors
               what is drawn of fields over the bodies, and what acts by itself and can be told to: drawings.py
+    maps      flat drawings of a frame's numbers, beside the scene: maps.py
+    keys, walk, eyes, person, and of a body `fades`
+              what a person in the scene does and sees: presence.py
 """
 
 from __future__ import annotations
@@ -56,6 +59,8 @@ from palpate.frame import (
 )  # fmt: skip
 from palpate.registry import everything
 from palpate.runtime.drawings import check_drawings, complete_drawings
+from palpate.runtime.maps import complete_maps
+from palpate.runtime.presence import check_fades, complete_presence
 from palpate.scenes import SCENES
 
 if TYPE_CHECKING:  # who replays needs no compiler
@@ -98,7 +103,9 @@ def complete(own: dict[str, Any], layout: Layout) -> dict[str, Any]:
     settings = [_setting(setting, events) for setting in own.get("settings", [])]
     plots = [{"name": plot["title"].lower()} | plot for plot in own.get("plots", [])]
     plots += [plot for plot in (*signal_plots(layout), LATENESS) if plot["name"] not in {p["name"] for p in plots}]
-    drawn = complete_drawings(own)
+    check_fades(bodies, layout.length)
+    drawn = complete_drawings(own) | {"maps": complete_maps(own.get("maps", []), layout.length)}
+    drawn |= complete_presence(own, bodies, events)
     hello = {
         "palpate": version("palpate"), "mode": "live", "scene": "", "title": own.get("scene", ""), "rate_hz": 1000.0,
         "start": [AT_ORIGIN] * len(bodies), "views": {}, "settings": [], "axes": [], "path": [],
@@ -176,7 +183,8 @@ def replayed(recorded: dict[str, Any], layout: Layout) -> dict[str, Any]:
     seek = {"kind": SEEK, "low": 0.0, "high": recorded["duration_s"]}
     hello = complete(recorded, layout)
     actors = [actor | {"event": "", "commands": [], "settings": []} for actor in hello["actors"]]
-    return hello | {"mode": "replay", "settings": [], "actors": actors, "events": EVENTS | {"seek": seek}}
+    dumb: dict[str, Any] = {"settings": [], "actors": actors, "keys": [], "walk": {}, "person": None}
+    return hello | dumb | {"mode": "replay", "events": EVENTS | {"seek": seek}}
 
 
 def merge_hello(own: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 // From the words of a frame to its fields, as the hello lays them out: any simulation's, in any order.
 
 import { BASE, KNOWN, type Frame } from "./frame.gen";
-import type { DescribedField } from "./protocol";
+import type { DescribedField, Quantity } from "./protocol";
 
 export class Layout {
   readonly words: number;
@@ -39,6 +39,13 @@ export class Layout {
 export function numbers(frame: Frame, field: string): ArrayLike<number> {
   const found = (frame as unknown as Record<string, number | ArrayLike<number> | undefined>)[field];
   return typeof found === "number" ? [found] : (found ?? []);
+}
+
+/** A quantity of a hello, as a frame has it; NaN if it has not. */
+export function read(frame: Frame, quantity: Quantity): number {
+  if (typeof quantity === "number") return quantity;
+  const [field, index] = typeof quantity === "string" ? [quantity, 0] : quantity;
+  return numbers(frame, field)[index] ?? NaN;
 }
 
 export function norm(v: ArrayLike<number>): number {

@@ -3,7 +3,7 @@
 export const COUNTERS = ["late", "skipped", "hand_stale", "hand_refused", "capped", "clamped", "rate_limited", "events_lost", "contacts_lost", "ran_out", "watchdog", "link_stale", "link_silent"] as const;
 export const LATENESS_EDGES_US = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] as const;
 export const STATES = {"PAUSED": 0, "RUNNING": 1, "FAULT": 2} as const;
-export const PROTOCOL = 2 as const;
+export const PROTOCOL = 3 as const;
 export const CONTACT_MODES = ["unknown", "open", "stick", "slide", "roll"] as const;
 
 /** The fields that this page knows something about: their kind, and how many indices they have. */

@@ -1,7 +1,9 @@
 // A gamepad as a hand: its left stick moves what is held, its triggers or its right stick turn it, and its first button
-// takes hold and lets go, as Enter does. Browsers have no events for sticks: they are looked at with every frame.
+// takes hold and lets go, as Enter does. With nothing in hand its sticks walk, where one walks. Browsers have no events
+// for sticks: they are looked at with every frame.
 
 import type { Holds } from "./hold";
+import type { Way } from "./protocol";
 import type { Steering } from "./steer";
 import type { Store } from "./state";
 
@@ -26,12 +28,14 @@ export function deflection(x = 0): number {
 export class GamepadHand {
   private looked = 0; // [ms]
   private pressed = false;
+  private there = false; // a pad was, at the last look
 
   constructor(
     private readonly store: Store,
     private readonly holds: Holds,
     private readonly steering: Steering,
     private readonly takeOrLetGo: () => void,
+    private readonly walk: (way: Way, value: number) => void = () => undefined,
     private readonly pads: () => (Pad | null)[] = () => navigator.getGamepads?.() ?? [],
     private readonly now: () => number = () => performance.now(),
   ) {
@@ -43,16 +47,20 @@ export class GamepadHand {
     const dt = Math.min(LONGEST_S, (now - this.looked) / 1000);
     this.looked = now;
     const pads = this.pads().filter((pad) => pad !== null);
-    if (pads.length === 0) return;
+    if (pads.length === 0 && !this.there) return;
+    this.there = pads.length > 0; // one that is gone is looked at once more: it lets go
     const most = (read: (pad: Pad) => number): number => pads.map(read).reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
     const usual = (pad: Pad): boolean => pad.mapping === "standard"; // of others only the first stick is known
     const pressed = pads.some((pad) => usual(pad) && pad.buttons[TAKE]?.pressed);
     if (pressed && !this.pressed && this.store.canTouch()) this.takeOrLetGo();
     this.pressed = pressed;
     const hold = this.holds.latest;
-    if (!hold) return;
     const right = most(({ axes }) => deflection(axes[0]));
     const up = -most(({ axes }) => deflection(axes[1]));
+    this.walk("x", hold ? 0 : right);
+    this.walk("y", hold ? 0 : up);
+    this.walk("turn", hold ? 0 : -most((pad) => (usual(pad) ? deflection(pad.axes[2]) : 0)));
+    if (!hold) return;
     const away = this.holds.turns(hold) ? 0 : -most((pad) => (usual(pad) ? deflection(pad.axes[3]) : 0));
     if (right || up || away) this.steering.move(hold, SPEED * dt * right, SPEED * dt * up, SPEED * dt * away);
     const trigger = (pad: Pad, button: number): number => (usual(pad) ? (pad.buttons[button]?.value ?? 0) : 0);

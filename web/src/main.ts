@@ -6,6 +6,8 @@ import { el } from "./dom";
 import type { Frame } from "./frame.gen";
 import { GamepadHand } from "./gamepad";
 import { Hand } from "./hand";
+import { HeldEvents } from "./held";
+import { HeldKeys } from "./held_keys";
 import { KeyboardHand } from "./keyboard";
 import { Actors } from "./panels/actors";
 import { CompilingCard } from "./panels/compiling";
@@ -18,18 +20,21 @@ import { headsetPart } from "./panels/headset";
 import { Header } from "./panels/header";
 import { Help } from "./panels/help";
 import { Keys } from "./panels/keys";
+import { Maps } from "./panels/maps";
 import { Marker } from "./panels/marker";
 import { Notices } from "./panels/notices";
 import { Plots } from "./panels/plots";
 import { Scenes } from "./panels/scenes";
+import { Sticks } from "./panels/sticks";
 import { Task } from "./panels/task";
 import { Theme } from "./panels/theme";
 import { Transport } from "./panels/transport";
+import { Person } from "./person";
 import type { Vector3 } from "./protocol";
 import { Rumble } from "./rumble";
 import { hasWebGL } from "./scene/quality";
 import { SceneView } from "./scene/view";
-import { Store } from "./state";
+import { Store, type Sight } from "./state";
 
 /** For tests and for curious people at the console. */
 interface Hooks {
@@ -50,6 +55,7 @@ declare global {
 }
 
 const NARROW = matchMedia("(max-width: 760px)");
+const GAP_PX = 12; // around maps
 
 function start(app: HTMLElement): void {
   const theme = new Theme();
@@ -69,6 +75,7 @@ function start(app: HTMLElement): void {
   const marker = new Marker(connection, keys, () => folding.put("controls", true));
   const looks = {
     lookFrom: (name: "perspective" | "front" | "side" | "top") => view?.lookFrom(name),
+    lookThrough: (sight: Sight) => view?.lookThrough(sight),
     showContacts: (on: boolean) => view?.show({ contacts: on }),
     lightsOff: (on: boolean) => {
       app.classList.toggle("lights-off", on);
@@ -85,11 +92,16 @@ function start(app: HTMLElement): void {
   const side = el("div", { class: "side" }, actors.root, edit.root, controls.root);
   const dialogs = [scenes, experiments, help].map(({ root }) => root.element);
   notices.root.prepend(new CompilingCard(store, [side, plots.root, transport.root]).root);
-  app.append(stage, header.root, side, plots.root, notices.root, transport.root, ...dialogs);
+  const maps = new Maps(store, keys, () => view?.moved());
+  const held = new HeldEvents(store, (event, value) => connection.event(event, value));
+  new HeldKeys(keys, held, store);
+  const sticks = new Sticks(store, held);
+  app.append(stage, maps.root, header.root, side, plots.root, sticks.root, notices.root, transport.root, ...dialogs);
 
   const folding = new Folding(app, NARROW, (panels) => {
     for (const { name, open, there } of panels) transport.tell(name, open, there);
-    if (NARROW.matches) view?.fit(true); // a sheet takes half the height
+    arrangeMaps();
+    if (NARROW.matches) view?.moved(); // a sheet takes half the height
     else view?.resize();
   });
   store.on("hello", () => {
@@ -100,9 +112,23 @@ function start(app: HTMLElement): void {
   });
   keys.listen();
 
+  /** The part of the window that panels leave to the maps and the scene among them. */
+  function arrangeMaps(): void {
+    const { bottom, right: end } = header.root.getBoundingClientRect();
+    const [left, right] = [side, plots.root].map((part) => part.getBoundingClientRect()) as [DOMRect, DOMRect];
+    const sheet = NARROW.matches ? Math.min(...[left, right].filter(({ height }) => height > 0).map(({ top }) => top)) : Infinity;
+    const from = NARROW.matches || left.width === 0 ? GAP_PX : left.right + GAP_PX;
+    const to = NARROW.matches || right.width === 0 ? innerWidth - GAP_PX : right.left - GAP_PX;
+    const top = end + GAP_PX > from ? bottom + GAP_PX / 2 : GAP_PX;
+    const over = Math.min(sheet, transport.root.getBoundingClientRect().top) - GAP_PX;
+    maps.arrange(new DOMRect(from, top, Math.max(50, to - from), Math.max(50, over - top)));
+  }
+
   /** The part of the stage that panels leave free. */
   const clear = (): DOMRect => {
     const box = stage.getBoundingClientRect();
+    const among = maps.sceneArea();
+    if (among && among.width > 0) return among;
     const [left, right, notice] = [side, plots.root, notices.root].map((part) => part.getBoundingClientRect()) as [DOMRect, DOMRect, DOMRect];
     const under = header.root.getBoundingClientRect().bottom;
     const over = transport.root.getBoundingClientRect().top;
@@ -118,12 +144,15 @@ function start(app: HTMLElement): void {
     return new DOMRect(from, top, Math.max(50, to - from), Math.max(50, bottom - top));
   };
 
+  new ResizeObserver(() => arrangeMaps()).observe(app);
+  store.on("hello", () => arrangeMaps());
   if (hasWebGL()) {
     view = new SceneView(stage, store, clear);
+    view.person = new Person(store, (message) => connection.send(message));
     new Rumble(store);
     const hand = new Hand(stage, view, store, (message) => connection.send(message), notices.grabbed);
     const keyboard = new KeyboardHand(stage, view, store, hand.holds, () => hand.mode, notices.grabbed, keys);
-    new GamepadHand(store, hand.holds, keyboard.steering, () => keyboard.takeOrLetGo());
+    new GamepadHand(store, hand.holds, keyboard.steering, () => keyboard.takeOrLetGo(), (way, value) => sticks.walk("pad", way, value));
     notices.root.append(keyboard.line);
     store.on("touch", ({ mode, stiffness_N_m, damping }) => {
       hand.mode = mode;

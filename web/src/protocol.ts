@@ -22,6 +22,7 @@ export interface Body {
   spare?: boolean; // an obstacle that waits until it is added (parked.ts)
   loose?: boolean; // a free body that waits until it is added
   parked?: boolean; // it waits at the start
+  fades?: { field: string; index?: number; near: number; far: number; only?: "eyes" }; // scene/fading.ts
   shapes: Shape[];
 }
 
@@ -103,6 +104,57 @@ export interface ActorOf {
   settings: string[]; // events of those settings that are its own
 }
 
+/** A number, one of a field's numbers, or the first of a field's. */
+export type Quantity = number | string | [field: string, index: number];
+
+/** An axis of a map: from low, left or below, to high; or `half` to each side of what it follows. */
+export type AxisOf = { label: string; unit: string; wraps?: boolean } & ({ low: number; high: number } | { follow: Quantity; half: number });
+
+/** What is drawn on a map of numbers of a frame (palpate/runtime/maps.py). */
+export type ItemOf = { color: number; label: string; when?: Quantity } & (
+  | { kind: "point" | "cross"; x: Quantity; y: Quantity }
+  | { kind: "circle"; x: Quantity; y: Quantity; radius: Quantity; filled?: boolean }
+  | { kind: "arrow"; x: Quantity; y: Quantity; dx?: Quantity; dy?: Quantity; angle?: Quantity; length?: Quantity }
+  | { kind: "trail"; x: Quantity; y: Quantity; seconds: number }
+  | { kind: "band"; x?: Quantity; y?: Quantity; radius: Quantity }
+);
+
+export interface MapOf {
+  name: string;
+  x: AxisOf;
+  y: AxisOf;
+  items: ItemOf[];
+}
+
+/** A key that sends an event while it is held. */
+export interface KeyOf {
+  key: string;
+  event: string;
+  value: number;
+  about: string;
+}
+
+/** Ways that a stick sends: to the right, ahead, and to the left about the vertical. */
+export type Way = "x" | "y" | "turn";
+
+/** A view from a point of a body, along its x, z up. */
+export interface EyesOf {
+  name: string;
+  body: string;
+  at: Vector3;
+  ipd_m: number;
+  fov_deg: number;
+  hides: string[];
+}
+
+/** Bodies that go where a headset and its right controller are, and where the headset's space begins. */
+export interface PersonOf {
+  head: string;
+  hand?: string;
+  at: Vector3;
+  turn_rad: number;
+}
+
 /** A line of a plot: a number of a frame, the largest length of some vectors, or the latest of a histogram. */
 export interface Series {
   field?: string;
@@ -159,6 +211,12 @@ export interface Hello {
   settings: Setting[];
   drawings?: DrawingOf[];
   actors?: ActorOf[];
+  maps?: MapOf[];
+  keys?: KeyOf[];
+  walk?: Partial<Record<Way, string>>; // events
+  eyes?: EyesOf | null;
+  person?: PersonOf | null;
+  events?: Record<string, { low?: number; high?: number }>;
   plots: PlotOf[];
   panels: string[];
   counters: string[];

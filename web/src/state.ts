@@ -19,7 +19,11 @@ export interface State {
   loading: string; // the scene that was asked for and is not there yet, "": none
   touch: Touch; // how our hands touch
   drawn: ReadonlySet<string>; // names of the drawings that are turned on
+  sight: Sight;
 }
+
+/** Where the scene is seen from: from outside, through the eyes of somebody in it, or with both, side by side. */
+export type Sight = "outside" | "eyes" | "stereo";
 
 /** How our hands touch; the servo has the last word. */
 export interface Touch {
@@ -35,7 +39,7 @@ type Listener<K extends keyof State> = (value: State[K]) => void;
 export class Store {
   private readonly state: State = {
     connection: "connecting", hello: null, frame: null, compiling: null, arrived: 0, hovered: 0, chosen: 0, held: 0, taken: false, status: null,
-    loading: "", touch: USUAL_TOUCH, drawn: new Set(),
+    loading: "", touch: USUAL_TOUCH, drawn: new Set(), sight: "outside",
   };
   private readonly listeners: { [K in keyof State]?: Listener<K>[] } = {};
 

@@ -112,7 +112,7 @@ export class Controllers {
 
   private take(source: XRInputSource, frame: XRFrame): void {
     const X = this.place(source, frame);
-    if (!X || this.held.has(source) || !this.store.canTouch()) return;
+    if (!X || this.held.has(source) || !this.store.canTouch() || this.store.get("hello")?.person) return; // a person has other hands
     const ahead = new THREE.Vector3(0, 0, -1).transformDirection(X);
     const from = new THREE.Vector3().setFromMatrixPosition(X).addScaledVector(ahead, -BACK_M);
     const found = this.pick(new THREE.Raycaster(from, ahead));

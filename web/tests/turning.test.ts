@@ -94,7 +94,8 @@ test("a gamepad takes and lets go, moves by its stick and turns by its triggers 
   const clock = { now: 0 };
   const pad = { axes: [0, 0, 0, 0], buttons: Array.from({ length: 17 }, () => ({ pressed: false, value: 0 })), mapping: "standard" };
   const pressed = vi.fn();
-  new GamepadHand(store, holds, steering, pressed, () => [null, pad as Pad], () => clock.now);
+  const walked = vi.fn();
+  new GamepadHand(store, holds, steering, pressed, walked, () => [null, pad as Pad], () => clock.now);
   const look = (ms = 20): void => {
     clock.now += ms;
     frame(0);

@@ -96,13 +96,13 @@ def protect(arm, a, fade):
 
     Mobile display, 1.4 and acceptance 25.
     """
-    leaps = length(sub(a.aim, arm.aim)) > arm.trip_m or length(sub(a.felt, arm.felt)) > arm.trip_N
+    leaps = length(sub(a.aim, arm.aim)) > arm.trip_m or length(sub(a.sent, arm.sent)) > arm.trip_N
     if arm.seen > 1 and leaps:
         arm.trips += arm.ramp > 0.0
         arm.ramp = 0.0
     else:
         arm.ramp = min(arm.ramp + arm.ramp_step, 1.0)
-    arm.aim, arm.felt = a.aim, a.felt
+    arm.aim, arm.sent = a.aim, a.sent
     arm.seen += 1
     a.share = min(arm.ramp, fade)
 

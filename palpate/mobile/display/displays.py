@@ -23,7 +23,7 @@ from palpate.mobile.display.fields import SETTINGS, At, fields_of
 from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, WAYS, Person
 from palpate.mobile.display.publish import publish_displays
 from palpate.mobile.display.settings import FOLLOWER, PRESET, take_displays
-from palpate.mobile.display.shown import describe_displays, shown_bodies
+from palpate.mobile.display.shown import describe_displays, shown_bodies, yawed
 from palpate.mobile.display.tables import Arm, Display, Displays
 from palpate.mobile.display.tick import reset_displays, tick_displays
 from palpate.mobile.lift import Lift, new_lift
@@ -45,14 +45,12 @@ class OneDisplay:
 
     def __init__(self, who: Who, chosen: MobileConfiguration, number: int) -> None:
         rig, self.chosen, self.who = chosen.rig, chosen, who
-        x, z, g = who.start
         d, seed, hz = rig.follower.distance_m, chosen.seed + 101 * number, rig.tick_hz
-        start = rig.start or (x + d * math.sin(g), z + d * math.cos(g), -g)
         truth = chosen.truth or chosen.chain
-        self.walker: Walker = new_user(
-            who.events, who.start, sway=rig.sway, tick_hz=hz, hand_height_m=chosen.device_height_m
-        )
+        self.walker = new_walker(who, chosen)
         self.person = new_person(who, chosen, self.walker)
+        g = self.walker.g
+        start = rig.start or (self.walker.x + d * math.sin(g), self.walker.z + d * math.cos(g), -g)
         self.head = new_station(rig.tracker, 3 * seed + 1, hz, field_seed=chosen.seed)
         self.body = new_station(rig.tracker, 3 * seed + 2, hz, field_seed=chosen.seed)
         self.predictor = new_predictor(rig.prediction, start, hz)
@@ -60,7 +58,7 @@ class OneDisplay:
         self.planner: Planner = new_planner(follower, rig.safety, rig.room, head_ahead_m=self.walker.head_ahead)
         self.drive = new_drive(rig.base, start, 3 * seed + 3, hz)
         height = chosen.device_height_m - truth.robot_to_device_m[2]
-        self.lift: Lift = new_lift(height, on=chosen.lift, tick_hz=hz)
+        self.lift: Lift = new_lift(height, on=chosen.lift, chain=chosen.chain, tick_hz=hz)
         across = chosen.apart_m * (np.arange(chosen.arms) - 0.5 * (chosen.arms - 1))
         self.arms = [new_arm(chosen, truth, float(offset)) for offset in across]
         self._arm_blocks = [Block(arm) for arm in self.arms]
@@ -70,7 +68,7 @@ class OneDisplay:
             usable=chosen.usable_m, silence=round(keep.lost_s * hz), psi=truth.psi_rad - chosen.chain.psi_rad,
             freeze_m=chosen.freeze_m, freeze_rad=chosen.freeze_m / 0.44, rate_m_s=keep.correction_m_s,
             rate_rad_s=keep.correction_rad_s, texture_m=chosen.texture_sigma_m, used=start, least=math.inf,
-            eye=(-self.walker.head[2], -self.walker.head[0], self.walker.head[1]), eye_turn=(1.0, 0.0, 0.0, 0.0),
+            eye=(-self.walker.z, -self.walker.x, self.walker.eyes), eye_turn=yawed(g + math.pi),
             arm=np.array([block.address for block in self._arm_blocks], dtype=np.int64),
         )  # fmt: skip
         self.block = Block(
@@ -88,15 +86,14 @@ class OneDisplay:
 
     def _lead(self, arm: int) -> tuple[float, float, float]:
         """Of its hand at the start, device frame."""
-        x, z, g = self.who.start
-        ahead, right, up = np.add(self.person.hand, self.arms[arm].beside)
-        hand = np.array([x + ahead * math.sin(g) - right * math.cos(g), z + ahead * math.cos(g) + right * math.sin(g)])
+        (x, up, z), g, (_, right, _) = self.walker.hand, self.walker.g, self.arms[arm].beside
         (rx, rz, phi), rp = self.drive.pose, self.arms[arm].rp_true
         c, s = math.cos(phi), math.sin(phi)
-        dx, dz = hand - (rx - c * rp[0] - s * rp[1], rz - s * rp[0] + c * rp[1])
+        dx = x - right * math.cos(g) - (rx - c * rp[0] - s * rp[1])
+        dz = z + right * math.sin(g) - (rz - s * rp[0] + c * rp[1])
         lead = np.array([c * dz - s * dx, c * dx + s * dz, up - self.display.height - rp[2]])
-        most = self.arms[arm].farthest
-        return tuple((lead * min(1.0, most / max(float(np.linalg.norm(lead)), 1e-9))).tolist())
+        far = max(float(np.linalg.norm(lead)), 1e-9)
+        return tuple((lead * min(1.0, self.arms[arm].farthest / far)).tolist())
 
     def kept(self) -> list[Struct]:
         """What a reset restores."""
@@ -116,6 +113,20 @@ def new_arm(chosen: MobileConfiguration, truth: Chain, across_m: float) -> Arm:
         rp=offset(chosen.chain), rp_true=offset(truth), beside=(0.0, across_m, 0.0), farthest=chosen.farthest_m,
         trip_m=p.speed_m_s / hz, trip_N=p.force_N, ramp=1.0, ramp_step=1.0 / (p.return_s * hz),
     )  # fmt: skip
+
+
+def new_walker(who: Who, chosen: MobileConfiguration) -> Walker:
+    """Where they begin, the hand ahead of them."""
+    start = who.start if who.recorded is None else tuple(who.recorded[0, 1:4].tolist())
+    walker = new_user(
+        who.events, start, sway=chosen.rig.sway, tick_hz=chosen.rig.tick_hz, hand_height_m=chosen.device_height_m
+    )
+    (x, z, g), ahead = start, walker.head_ahead
+    walker.hand = (x + walker.arm * math.sin(g), walker.height, z + walker.arm * math.cos(g))
+    walker.head = (x + ahead * math.sin(g), walker.eyes, z + ahead * math.cos(g))
+    if who.recorded is not None:
+        walker.hand, walker.head = tuple(who.recorded[0, 4:7].tolist()), tuple(who.recorded[0, 7:10].tolist())
+    return walker
 
 
 def new_person(who: Who, chosen: MobileConfiguration, walker: Walker) -> Person:

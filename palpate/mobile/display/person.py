@@ -16,17 +16,17 @@ import math
 from palpate.haptics.devices.messages import load_speaking
 from palpate.haptics.devices.want import HOLD
 from palpate.haptics.hand import row_before
-from palpate.jit import Struct, Vector, kernel
+from palpate.jit import Struct, Vector, block_loader, entry, kernel
 from palpate.mobile.frames import to_y_up
 from palpate.mobile.rates import wrap
-from palpate.mobile.users import step_user
+from palpate.mobile.users import Walker, step_user
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.vectors import add_scaled, length, sub
 
 SCRIPT, KEYS, RECORDED = range(3)
 WAYS = ("by itself", "by keys", "recorded")
 ROW = ("time_s", "x", "z", "g", "hand_x", "hand_y", "hand_z", "head_x", "head_y", "head_z")  # of a recorded walk
-HAND, HEAD = range(2)  # which of a page's hands
+FAR_M = 1e3  # where no robot is
 
 
 class Person(Struct):
@@ -56,6 +56,9 @@ class Person(Struct):
     begun: int  # tick at which the recording begins
     time: Floats1  # (n,) of the recording [s]
     row: Floats2  # (n, 9) the rest of ROW
+
+
+load_walker = block_loader((Walker, False))
 
 
 @kernel
@@ -180,3 +183,16 @@ def step_person(p, u, tick, robot_x, robot_z):
         walk_by_keys(p, u, tick, u.dt)
     lead_hand(p, u, u.dt)
     u.hand = from_trunk_axes(u, p.hand)
+
+
+@entry("intp, intp, float64[:, ::1]")
+def walk_rows(address, every, rows):
+    """A row of ROW every so many ticks, of a person who does what their events say."""
+    (u,) = load_walker(address)
+    for k in range(every * (rows.shape[0] - 1) + 1):
+        step_user(u, k, FAR_M, FAR_M)
+        if k % every == 0:
+            row = rows[k // every]
+            row[0], row[1], row[2], row[3] = k * u.dt, u.x, u.z, u.g
+            row[4], row[5], row[6] = u.hand
+            row[7], row[8], row[9] = u.head

@@ -15,7 +15,7 @@ from palpate.jit import kernel
 from palpate.jit.routines import routine
 from palpate.mobile.display.carry import axes_on_robot, origin_on_robot
 from palpate.mobile.display.tables import load_arm, load_display, load_displays
-from palpate.mobile.frames import to_z_up
+from palpate.mobile.frames import to_y_up, to_z_up
 from palpate.servo.head import put_pose
 from palpate.spatial.vectors import add, put_part, rotate, scale, sub
 
@@ -93,6 +93,9 @@ def put_numbers(f, i, k, at, n, d, u, body, g, s, b, l):
         i[k + at.mobile_packets + 5 * n + j] = count
     put_part(f, k + at.mobile_user + 3 * n, (u.x, u.z, u.g))
     put_part(f, k + at.mobile_hand + 3 * n, u.hand)
+    put_part(f, k + at.mobile_head + 3 * n, u.head)
+    middle = origin_on_robot(b.pose, d.height + l.y, load_arm(d.arm[0])[0].rp_true)
+    put_part(f, k + at.mobile_middle + 3 * n, to_y_up(middle))
     put_part(f, k + at.mobile_robot + 3 * n, b.pose)
     put_part(f, k + at.mobile_seen + 3 * n, d.used)
     put_part(f, k + at.mobile_seen_user + 3 * n, s.user)

@@ -121,7 +121,7 @@ def describe_plots(displays: MobileDisplays) -> list[dict[str, Any]]:
     n = len(displays.each)
     arms = n * displays.configuration.arms
     return [
-        {"title": "Force", "unit": "N", "zero": True,
+        {"title": "Force asked and felt", "unit": "N", "zero": True,
          "series": [*numbered("mobile_asked_N", "asked", arms), *numbered("mobile_given_N", "felt", arms)]},
         {"title": "Distance to the person", "unit": "m", "zero": True, "series": numbered("mobile_distance_m", "distance", n)},
         {"title": "HIP error", "unit": "mm", "zero": True,
@@ -141,9 +141,9 @@ def describe_actor(each: OneDisplay, number: int) -> dict[str, Any]:
             {"field": "mobile_active", "index": number, "label": "it", "names": ["stands", "follows"]},
             {"field": "mobile_distance_m", "index": number, "label": "distance", "unit": "m"},
             {"field": "mobile_least_m", "index": number, "label": "nearest", "unit": "m"},
-            {"field": "mobile_off_share", "index": number, "label": "hand outside", "unit": ""},
+            {"field": "mobile_off_share", "index": number, "label": "hand outside, share"},
             {"field": "mobile_warning", "index": number, "label": "warning", "names": warning_names()},
-            {"field": "mobile_lost", "index": number, "label": "", "names": ["", "not seen: no force"]},
+            {"field": "mobile_lost", "index": number, "label": "trackers", "names": ["see all", "lost: no force"]},
         ],
     }
 
@@ -168,13 +168,15 @@ def describe_maps(displays: MobileDisplays) -> list[dict[str, Any]]:
     side: list[dict[str, Any]] = []
     for k in range(len(displays.each)):
         at = {name: [[f"mobile_{name}", 3 * k + i] for i in range(3)] for name in
-              ("user", "hand", "robot", "seen", "target", "way")}  # fmt: skip
+              ("user", "hand", "middle", "robot", "target", "way")}  # fmt: skip
         n, color = "" if k == 0 else f" {k + 1}", k % 2
         user, robot = (2 + 4 * color) % 8 or 8, 1 + 4 * color
         above += [
             {"kind": "circle", "x": at["user"][0], "y": at["user"][1], "radius": r_c, "color": user, "label": f"person{n}", "filled": True},
             {"kind": "trail", "x": at["robot"][0], "y": at["robot"][1], "seconds": 20, "color": robot},
-            {"kind": "circle", "x": at["hand"][0], "y": at["hand"][2], "radius": usable, "color": 4, "label": f"usable sphere around the hand{n}"},
+            {"kind": "circle", "x": at["middle"][0], "y": at["middle"][2], "radius": usable, "color": 4,
+             "label": f"usable sphere{n}"},
+            {"kind": "cross", "x": at["hand"][0], "y": at["hand"][2], "color": 4, "label": f"hand{n}"},
             {"kind": "point", "x": at["robot"][0], "y": at["robot"][1], "color": robot, "label": f"robot{n}"},
             {"kind": "cross", "x": at["target"][0], "y": at["target"][1], "color": 3, "label": f"target{n}"},
             {"kind": "point", "x": at["way"][0], "y": at["way"][1], "color": 3, "label": f"temporary target{n}"},

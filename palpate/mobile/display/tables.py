@@ -83,7 +83,7 @@ class Arm(Struct):
     seen: int  # ticks that the device was seen since the start
     lead: Vector  # of its hand, device frame [m]
     aim: Vector  # of the tick before, z up: where the HIP seemed to be, and
-    felt: Vector  # the force that was wanted [N]
+    sent: Vector  # the force that the device was told [N]
     error: Vector  # of that place [m]
     step: float  # of the error in this tick [m]
     off: float  # of the hand from the middle of the workspace [m]

@@ -28,12 +28,16 @@ from palpate.mobile.display.tables import load_arm, load_display, load_displays
 from palpate.mobile.follow_kernels import deliver
 from palpate.mobile.frames import to_y_up, to_z_up
 from palpate.mobile.lift import lift_step
+from palpate.mobile.planning.others import forget_others, note_other
 from palpate.mobile.planning.planner import plan
 from palpate.mobile.prediction import predict
 from palpate.mobile.rates import due
 from palpate.mobile.tracker import track
 from palpate.servo.kept import restore_kept
 from palpate.spatial.vectors import add, dot, length, scale
+
+TILT_RAD = 0.35  # of the gaze, down
+COS_TILT, SIN_TILT = math.cos(0.5 * TILT_RAD), math.sin(0.5 * TILT_RAD)
 
 
 @kernel
@@ -64,6 +68,13 @@ def go_on(d, p, u, b, l, k):
 
 
 @kernel
+def gaze(g):
+    """Of a person who faces g and looks down at the hand, x ahead, z up: a turn about z, then the tilt about y."""
+    c, s = math.cos(0.5 * (g + math.pi)), math.sin(0.5 * (g + math.pi))
+    return (c * COS_TILT, -s * SIN_TILT, c * SIN_TILT, s * COS_TILT)
+
+
+@kernel
 def sense(d, u, head, body, f, s, b, k):
     """Trackers and the estimate, at tick k."""
     track(head, k, u.head[0], u.head[1], u.head[2], u.g)
@@ -73,8 +84,7 @@ def sense(d, u, head, body, f, s, b, k):
     d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
     d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
     if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
-        yaw = 0.5 * (u.g + math.pi)
-        d.eye, d.eye_turn = to_z_up(u.head), (math.cos(yaw), 0.0, 0.0, math.sin(yaw))
+        d.eye, d.eye_turn = to_z_up(u.head), gaze(u.g)
         d.visuals += 1
 
 
@@ -126,12 +136,30 @@ def carry_on(d, u, f, s, b, l):
             ride(arm, b, y, l.acceleration, from_trunk_axes(u, add(hand, arm.beside)), d.dt)
 
 
+@kernel
+def tell(r, n):
+    """The planner of display n where the other people and robots are, as they are seen."""
+    s = load_display(r.display[n])[6]
+    forget_others(s)
+    for k in range(r.display.shape[0]):
+        if k != n:
+            d, _, _, _, _, _, other, _, _ = load_display(r.display[k])
+            note_other(s, other, d.used[0], d.used[1])
+
+
 @shared("void(intp, intp)")
-def tick_display(address, k):
+def move_display(address, k):
+    """What is true now, and then the next tick's."""
     d, p, u, head, body, f, s, b, l = load_display(address)
     look(d, u, f, b, l)
     go_on(d, p, u, b, l, k)
     sense(d, u, head, body, f, s, b, k + 1)
+
+
+@shared("void(intp, intp)")
+def lead_display(address, k):
+    """What is decided, and where the arms are then."""
+    d, _, u, _, _, f, s, b, l = load_display(address)
     decide(d, f, s, b, l, k + 1)
     carry_on(d, u, f, s, b, l)
 
@@ -139,9 +167,13 @@ def tick_display(address, k):
 @routine
 def tick_displays(address):
     h, r, _ = load_displays(address)
-    if h.moving:
-        for n in range(r.display.shape[0]):
-            tick_display(r.display[n], h.tick)
+    if not h.moving:
+        return 0
+    for n in range(r.display.shape[0]):
+        move_display(r.display[n], h.tick)
+    for n in range(r.display.shape[0]):
+        tell(r, n)
+        lead_display(r.display[n], h.tick)
     return 0
 
 
@@ -153,4 +185,5 @@ def reset_displays(address):
     for n in range(r.display.shape[0]):
         d, _, u, _, _, f, s, b, l = load_display(r.display[n])
         carry_on(d, u, f, s, b, l)
+        carry_on(d, u, f, s, b, l)  # a second time: the hand is there, and led nowhere
     return 0

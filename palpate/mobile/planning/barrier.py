@@ -13,6 +13,8 @@ import math
 
 from palpate.jit import kernel
 
+LOOK_S = 0.020  # step of what is foreseen
+
 
 @kernel
 def barrier(vx, vz, robot, user, approach, keep, gain, vmax, own, brake):
@@ -38,8 +40,21 @@ def barrier(vx, vz, robot, user, approach, keep, gain, vmax, own, brake):
 
 
 @kernel
-def seconds_to_contact(d, approach, r_c, vmax):
-    """When a user who comes on is at the cylinder although the robot retreats as fast as it can; inf: never."""
+def seconds_to_contact(d, approach, growth, retreat, r_c, vmax, a_max, walking, grows, horizon):
+    """When a user who comes on is at the cylinder although the robot retreats as fast as it can; inf: not in time.
+
+    approach, growth: v_u.n [m/s] and by how much it grows [m/s^2], both 0 or more; it goes on growing for `grows` [s],
+    up to the speed `walking`.  retreat: of the robot now; it reaches vmax with a_max.  Looks ahead for `horizon` [s].
+    """
     if d <= r_c:
         return 0.0
-    return (d - r_c) / (approach - vmax) if approach > vmax else math.inf
+    top, t = max(approach, walking), 0.0
+    while t < horizon:
+        t += LOOK_S
+        if t <= grows:
+            approach = min(approach + growth * LOOK_S, top)
+        retreat = min(retreat + a_max * LOOK_S, max(vmax, retreat))
+        d += (retreat - approach) * LOOK_S
+        if d <= r_c:
+            return t
+    return math.inf

@@ -112,6 +112,8 @@ def describe_world(engine: WorldSimulation) -> dict[str, Any]:
     for controller in engine.controllers:
         if hasattr(controller, "hello"):
             told = merge_hello(told, controller.hello())
+    if scene.devices:  # what happens at them is what such a scene is about: plots of their controllers come first
+        told["plots"] = [*(p for p in told["plots"] if p not in shown["plots"]), *shown["plots"]]
     told |= {"avatars": merge_avatars(told.get("avatars", []))}
     return merge_hello(told, describe_avatars(told["avatars"], set(engine.layout.offset), engine.takes))
 

@@ -6,7 +6,7 @@ import { el } from "../dom";
 import { CONTACT_MODES } from "../frame.gen";
 import { wants, type Hello } from "../protocol";
 import { MODE_COLORS } from "../scene/modes";
-import { USUAL_TOUCH, type Store, type Touch } from "../state";
+import { USUAL_TOUCH, type Sight, type Store, type Touch } from "../state";
 import { plain } from "../words";
 import { Choice, Switch } from "./choice";
 import type { Keys } from "./keys";
@@ -20,6 +20,7 @@ export type ViewName = (typeof VIEWS)[number];
 /** What the panel asks of the scene's picture. */
 export interface Looks {
   lookFrom(name: ViewName): void;
+  lookThrough(sight: Sight): void;
   showContacts(on: boolean): void;
   lightsOff(on: boolean): void;
 }
@@ -28,6 +29,11 @@ const STIFFNESS: Scale = { least: 50, most: 5000, usual: 800, steps: 60, even: "
 const DAMPING: Scale = { least: 0.1, most: 3, usual: 1, steps: 58, even: "differences" };
 const VIEW_WORDS: Record<ViewName, [string, string]> = {
   perspective: ["Slant", "look at a slant"], front: ["Front", "look from the front"], side: ["Side", "look from the side"], top: ["Top", "look from above"],
+};
+
+const SIGHTS = ["eyes", "stereo"] as const; // keys 5 and 6
+const SIGHT_WORDS: Record<(typeof SIGHTS)[number], [string, string]> = {
+  eyes: ["One eye", "look through the eyes of who is in the scene"], stereo: ["Two, side by side", "look through both eyes, side by side"],
 };
 
 /** What the colours of contacts mean. */
@@ -69,13 +75,17 @@ export class Controls {
       colours.show(name);
     }, (name) => `Colours: ${THEME_WORDS[name]} (D)`);
     colours.show(theme.choice);
+    const sights = new Choice<Sight>("eyes", SIGHTS, (sight) => SIGHT_WORDS[sight as "eyes"][0], looks.lookThrough, (sight) => `${SIGHT_WORDS[sight as "eyes"][1]} (${sight === "eyes" ? 5 : 6})`);
+    const inside = row("Eyes", sights.root);
+    store.on("sight", (sight) => sights.show(sight));
     const touching = el("section", { class: "live-only" }, this.stiffness.root, this.damping.root);
-    this.seeing.append(row("View", views.root), row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
+    this.seeing.append(row("View", views.root), inside, row("Colours", colours.root), el("div", { class: "row switches" }, contacts.root, dark.root), modes);
     this.root = el("aside", { class: "card panel controls", id: "controls", "aria-label": "controls" }, el("h2", {}, "Controls"), touching, this.settings, this.seeing, ...more);
 
     keys.bind("View", "k", "contacts on or off", () => contacts.turn(!contacts.on));
     keys.bind("View", "l", "lights off: work by force alone; or on", () => dark.turn(!dark.on));
     VIEWS.forEach((name, i) => keys.bind("View", String(i + 1), VIEW_WORDS[name][1], () => looks.lookFrom(name)));
+    SIGHTS.forEach((sight, i) => keys.bind("View", String(i + 5), SIGHT_WORDS[sight][1], () => looks.lookThrough(sight)));
     keys.bind("View", "d", "colours: as the system, light, dark", () => {
       theme.next();
       colours.show(theme.choice);
@@ -86,6 +96,8 @@ export class Controls {
       this.root.classList.toggle("replay", hello.mode === "replay");
       touching.hidden = !wants(hello, "touch");
       contacts.root.hidden = !wants(hello, "contacts");
+      inside.hidden = !hello.eyes;
+      inside.firstElementChild!.textContent = hello.eyes?.name ?? "";
       const known = JSON.stringify([hello.scene, hello.settings]);
       if (known !== this.known) this.begin(hello);
       this.known = known;

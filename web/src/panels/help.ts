@@ -2,7 +2,7 @@
 
 import { el } from "../dom";
 import { dialog } from "./dialog";
-import { GROUPS, type Keys } from "./keys";
+import { GROUPS, keyName, type Keys } from "./keys";
 
 /** What is done without a mouse, before the keys themselves. */
 const KEYBOARD =
@@ -32,6 +32,7 @@ export class Help {
       pairs.flatMap(([keys, words]) => [el("dt", {}, ...keys.map((key) => el("kbd", {}, key))), el("dd", {}, words)]);
     const part = (title: string, pairs: [string[], string][]): HTMLElement => el("section", {}, el("h3", {}, title), el("dl", {}, ...rows(pairs)));
     const keys = GROUPS.map((group) => part(group, this.keys.list(group)));
+    if (this.keys.lent.length > 0) keys.unshift(part("In this scene, while held", this.keys.lent.map(({ key, about, event }) => [[keyName(key)], about || event])));
     const pointer = part("With the pointer", GESTURES.map(([gesture, words]) => [[gesture], words]));
     this.root.body.replaceChildren(el("p", { class: "note" }, KEYBOARD), el("div", { class: "help" }, pointer, ...keys));
     this.root.open();

@@ -1,4 +1,7 @@
-// Every key of the page, in one table: who owns a control binds its key here, and the help lists what is bound.
+// Every key of the page, in one table: who owns a control binds its key here, and the help lists what is bound. Some may
+// be lent to the simulation (held_keys.ts); with Shift they are still the page's.
+
+import type { KeyOf } from "../protocol";
 
 export interface Key {
   key: string; // as KeyboardEvent.key, letters small; "Shift+" before a key that has a name
@@ -28,6 +31,7 @@ export interface Pressed {
 export type Focus = "typing" | "sliding" | "choosing" | "button" | "none";
 
 export class Keys {
+  lent: KeyOf[] = []; // to the simulation
   private readonly bound: Key[] = [];
 
   bind(group: Group, key: string, words: string, act: () => void, how: Pick<Key, "repeats" | "when" | "inScene" | "name"> = {}): void {
@@ -35,9 +39,15 @@ export class Keys {
     this.bound.push({ key, words, group, act, ...how });
   }
 
-  /** The key that is meant, unless the focused control needs it. */
+  /** The lent key that is meant, unless the focused control needs it. */
+  lentKey(pressed: Pressed, focus: Focus): KeyOf | null {
+    if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || pressed.shiftKey || focus === "typing" || focus === "choosing") return null;
+    return this.lent.find(({ key }) => key === pressed.key.toLowerCase()) ?? null;
+  }
+
+  /** The key that is meant, unless the focused control needs it, or it is lent. */
   meant(pressed: Pressed, focus: Focus): Key | null {
-    if (pressed.ctrlKey || pressed.metaKey || pressed.altKey) return null;
+    if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || this.lentKey(pressed, focus)) return null;
     const name = pressed.key.length === 1 ? pressed.key.toLowerCase() : `${pressed.shiftKey ? "Shift+" : ""}${pressed.key}`;
     const key = this.bound.find((bound) => bound.key === name && (bound.when?.() ?? true));
     if (!key || (pressed.repeat && !key.repeats)) return null;
@@ -51,7 +61,10 @@ export class Keys {
   list(group: Group): [string[], string][] {
     const words = new Map<string, string[]>();
     for (const key of this.bound) {
-      if (key.group === group) words.set(key.words, [...(words.get(key.words) ?? []), key.name ?? keyName(key.key)]);
+      if (key.group !== group) continue;
+      const name = key.name ?? keyName(key.key);
+      const shift = this.lent.some((lent) => lent.key === key.key) ? "Shift " : "";
+      words.set(key.words, [...(words.get(key.words) ?? []), shift + name]);
     }
     return [...words].map(([what, keys]) => [[...new Set(keys)], what]);
   }
@@ -67,7 +80,8 @@ export class Keys {
   }
 }
 
-function focusOf(target: EventTarget | null): Focus {
+/** What has the focus, as far as keys are concerned. */
+export function focusOf(target: EventTarget | null): Focus {
   if (!(target instanceof HTMLElement)) return "none";
   if (target.matches("select")) return "choosing";
   if (target.matches("input[type=range]")) return "sliding";

@@ -1,10 +1,12 @@
 // The bodies of a scene: made from the hello, moved by frames, picked by a ray.
 // All solids of one geometry are one mesh with many instances: hundreds of bodies are a handful of draw calls.
-// Meshes come later, when they have been loaded. A body that waits to be added (parked.ts) is not seen.
+// Meshes come later, when they have been loaded. A body that waits to be added (parked.ts) is not seen. One that fades
+// (fading.ts) shares its geometry with no other.
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
 import type { Hello, Shape } from "../protocol";
+import { fading } from "./fading";
 import { loadMesh } from "./meshes";
 import { Planes } from "./planes";
 import type { Quality } from "./quality";
@@ -31,12 +33,15 @@ interface Group {
   instances: Instance[];
   solid: Unit;
   opacity: number;
+  alone: number | undefined; // the body that fades
 }
 
 /** A group as it is drawn. */
 interface Batch {
-  mesh: THREE.InstancedMesh;
+  mesh: THREE.InstancedMesh<THREE.BufferGeometry, THREE.Material>;
   instances: Instance[];
+  opacity: number;
+  alone: number | undefined;
 }
 
 export class Bodies {
@@ -45,6 +50,7 @@ export class Bodies {
   private readonly frames: THREE.Matrix4[]; // of each body in the world
   private readonly batches: Batch[] = [];
   private readonly parked: boolean[]; // bodies that wait
+  private readonly faded = new Set<number>(); // bodies of which nothing is seen
   private tinted = new Map<number, number>();
   private gone = false;
 
@@ -61,47 +67,64 @@ export class Bodies {
     this.root.add(this.planes.root);
     const all = hello.bodies.flatMap((body, index) => seen(body.shapes).map((shape) => ({ body: index, shape })));
     const groups = new Map<string, Group>();
+    const fade = fading(hello);
     for (const { body, shape } of all) {
       const look = paint(shape, body);
       if (shape.kind === "plane") this.planes.add(body, placement(shape), look.color, look.opacity);
       const solid = unit(shape, all.length);
       if (!solid) continue;
-      const key = `${solid.key}, ${look.opacity}`;
-      const group = groups.get(key) ?? { instances: [], solid, opacity: look.opacity };
+      const alone = fade.has(body) ? body : undefined;
+      const key = `${solid.key}, ${look.opacity}, ${alone}`;
+      const group = groups.get(key) ?? { instances: [], solid, opacity: look.opacity, alone };
       group.instances.push({ body, inBody: placement(shape, solid.scale), color: look.color });
       groups.set(key, group);
     }
     const awaited = [];
     const meshes = new Map<number, Promise<THREE.BufferGeometry>>();
-    for (const { instances, solid, opacity } of groups.values()) {
+    for (const group of groups.values()) {
+      const { solid, opacity, alone } = group;
       const look = material(opacity, quality);
-      if (solid.make) this.addBatch(instances, solid.make(), look);
+      if (alone !== undefined && hello.bodies[alone]!.fades) look.transparent = true;
+      if (solid.make) this.addBatch(group, solid.make(), look);
       if (solid.mesh === undefined) continue;
       look.side = THREE.DoubleSide; // files do not agree on which way round a triangle goes
       look.shadowSide = THREE.BackSide; // fronts would throw specks of shadow on themselves
       const loading = meshes.get(solid.mesh) ?? load(solid.mesh);
       meshes.set(solid.mesh, loading);
-      awaited.push(loading.then((geometry) => this.gone || this.addBatch(instances, geometry, look)));
+      awaited.push(loading.then((geometry) => this.gone || this.addBatch(group, geometry, look)));
     }
     if (awaited.length > 0) void Promise.allSettled(awaited).then(() => this.gone || ready());
   }
 
-  private addBatch(instances: Instance[], geometry: THREE.BufferGeometry, look: THREE.Material): void {
+  private addBatch({ instances, opacity, alone }: Group, geometry: THREE.BufferGeometry, look: THREE.Material): void {
     const mesh = new THREE.InstancedMesh(geometry, look, instances.length);
     instances.forEach(({ color }, i) => mesh.setColorAt(i, color));
     mesh.instanceMatrix.setUsage(THREE.DynamicDrawUsage);
     mesh.frustumCulled = false; // they move: what they take up together is not worth finding out
     mesh.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity); // for rays; each instance has its own besides
-    mesh.castShadow = mesh.receiveShadow = !look.transparent;
+    mesh.castShadow = mesh.receiveShadow = opacity === 1;
     geometry.computeBoundingBox();
     this.root.add(mesh);
-    this.batches.push({ mesh, instances });
+    this.batches.push({ mesh, instances, opacity, alone });
     this.arrange(this.batches.at(-1)!);
   }
 
   /** Notes which bodies wait, as a frame says it; seen when they are placed next. */
   park(parked: ArrayLike<number | boolean>): void {
     this.parked.forEach((_, i) => (this.parked[i] = Boolean(parked[i])));
+  }
+
+  /** How much is seen of each body that fades, 0 .. 1. */
+  fade(share: (body: number) => number): void {
+    for (const { mesh, opacity, alone } of this.batches) {
+      if (alone === undefined) continue;
+      const seen = share(alone);
+      mesh.material.opacity = opacity * seen;
+      mesh.visible = seen > 0;
+      mesh.castShadow = opacity * seen === 1;
+      if (seen > 0) this.faded.delete(alone);
+      else this.faded.add(alone);
+    }
   }
 
   /** Puts every body where `pose` (7 numbers each) says. */
@@ -138,7 +161,7 @@ export class Bodies {
   /** What a ray meets first, if that can be touched or moved. */
   pick(ray: THREE.Raycaster): Pick | null {
     const hits = ray.intersectObjects([...this.batches.map(({ mesh }) => mesh), ...this.planes.fronts()], false);
-    const hit = hits.find((one) => !this.parked[this.instance(one)?.body ?? 0]);
+    const hit = hits.find((one) => this.seen(this.instance(one)?.body ?? 0));
     const found = hit ? this.understand(hit) : null;
     return found && (this.touchable(found.body) || found.movable) ? found : null;
   }
@@ -153,6 +176,11 @@ export class Bodies {
     return null;
   }
 
+  /** Whether anything is seen of a body, as far as that depends on itself. */
+  private seen(body: number): boolean {
+    return !this.parked[body] && !this.faded.has(body);
+  }
+
   private instance(hit: THREE.Intersection): Instance | undefined {
     return this.batches.find(({ mesh }) => mesh === hit.object)?.instances[hit.instanceId ?? -1];
   }
@@ -160,7 +188,7 @@ export class Bodies {
   /** Which body a ray has met; null for a plane, and for what waits to be added. */
   private understand(hit: THREE.Intersection): Pick | null {
     const instance = this.instance(hit);
-    if (!instance || this.parked[instance.body]) return null;
+    if (!instance || !this.seen(instance.body)) return null;
     const { body, inBody } = instance;
     const X = new THREE.Matrix4().multiplyMatrices(this.frames[body]!, inBody);
     const across = hit.normal ?? hit.face!.normal; // in the axes of the geometry
@@ -225,7 +253,7 @@ export class Bodies {
     this.gone = true;
     for (const { mesh } of this.batches) {
       mesh.geometry.dispose();
-      (mesh.material as THREE.Material).dispose();
+      mesh.material.dispose();
       mesh.dispose();
     }
     this.planes.dispose();

@@ -103,9 +103,9 @@ export class CameraRig {
     return { position: new THREE.Vector3(...eye).sub(at).multiplyScalar(back).add(at), target: at };
   }
 
-  private kept: Stand | null = null; // while a headset has the camera
+  private kept: Stand | null = null; // while a headset, or somebody in the scene, has the camera
 
-  /** Hands the camera to the person at the screen, or, if not, to a headset. */
+  /** Hands the camera to the person at the screen, or, if not, to a headset or to somebody in the scene. */
   hand(back: boolean): void {
     this.controls.enabled = back;
     this.glide = null;

@@ -13,6 +13,7 @@ const AROUND = 8; // places that are tried around one that was missed
 
 export class Finder {
   bodies: Bodies | null = null;
+  twofold = false; // the picture is there twice: a place of the window is no place of the scene
   private readonly raycaster = new THREE.Raycaster();
 
   /** `looked` is the ball around what is looked at. */
@@ -37,6 +38,7 @@ export class Finder {
 
   /** What can be touched or moved at this place of the window, looked for within `slop` pixels. */
   pick(clientX: number, clientY: number, slop = 0): Pick | null {
+    if (this.twofold) return null;
     const tries = [[0, 0]];
     for (let k = 0; slop > 0 && k < AROUND; k++) {
       const angle = (2 * Math.PI * k) / AROUND;

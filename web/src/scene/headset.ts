@@ -3,7 +3,6 @@
 
 import * as THREE from "three";
 import { cssColor } from "../dom";
-import type { Controllers } from "../xr";
 import type { CameraRig } from "./camera";
 
 const AWAY_M = 0.5; // how far from the edge of the scene the person stands
@@ -24,6 +23,11 @@ export function standBefore(center: THREE.Vector3, radius: number, ground: numbe
   const up = new THREE.Vector3(0, 0, 1);
   const X = new THREE.Matrix4().makeBasis(level.clone().cross(up), up, level.clone().negate()); // x right, y up, -z ahead
   return X.setPosition(center.clone().addScaledVector(level, -(radius + AWAY_M)).setZ(ground));
+}
+
+/** Who uses a headset while it is on; its `space` lies at `origin` in the world. */
+export interface Wearer {
+  begin(session: XRSession, space: XRReferenceSpace, origin: THREE.Matrix4): void;
 }
 
 export class Headset {
@@ -48,7 +52,7 @@ export class Headset {
   }
 
   /** Begins; an Error says why it cannot. `ended` is called when the person takes it off. */
-  async enter(stand: THREE.Matrix4, controllers: Controllers | null, ended: () => void): Promise<void> {
+  async enter(stand: THREE.Matrix4, wearers: Wearer[], ended: () => void): Promise<void> {
     const why = whyNoHeadset();
     if (why) throw new Error(why);
     const session = await navigator.xr!.requestSession("immersive-vr", { optionalFeatures: ["local-floor"] });
@@ -73,7 +77,7 @@ export class Headset {
       this.rig.hand(true);
       ended();
     });
-    controllers?.begin(session, xr.getReferenceSpace()!, at);
+    for (const wearer of wearers) wearer.begin(session, xr.getReferenceSpace()!, at);
   }
 
   /** Draws the controllers where they are. */

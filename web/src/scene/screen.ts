@@ -25,8 +25,8 @@ export class Screen {
   }
 
   /** Another picture, at this time [ms]; with `thrifty`, of fewer pixels if they take long. */
-  draw(scene: THREE.Scene, camera: THREE.Camera, now: number, thrifty: boolean): void {
+  draw(now: number, thrifty: boolean, picture: (renderer: THREE.WebGLRenderer) => void): void {
     if (thrifty) this.thrift.picture(now); // before the picture: another number of pixels empties the canvas
-    this.renderer.render(scene, camera);
+    picture(this.renderer);
   }
 }

@@ -4,10 +4,13 @@ import * as THREE from "three";
 import { onSchemeChange } from "../dom";
 import type { Frame } from "../frame.gen";
 import type { Hello, Motion } from "../protocol";
-import type { Store } from "../state";
+import { spaceOf, type Person } from "../person";
+import type { Sight, Store } from "../state";
 import type { Controllers } from "../xr";
 import { Bodies } from "./bodies";
 import { CameraRig, type Side } from "./camera";
+import { Pair, standAt, wholeFov, type Part } from "./eyes";
+import { share } from "./fading";
 import { Finder } from "./finder";
 import { Ground } from "./ground";
 import type { Grips } from "./hands";
@@ -35,6 +38,7 @@ export class SceneView {
   grips: Grips = [null, null]; // what our own hands hold
   readonly carried = new Set<number>(); // obstacles on their way
   controllers: Controllers | null = null; // of a headset
+  person: Person | null = null; // who wears it
   private readonly screen: Screen;
   private readonly scene = new THREE.Scene();
   private readonly rig: CameraRig;
@@ -43,6 +47,7 @@ export class SceneView {
   private readonly ground = new Ground();
   private readonly lights: Lights;
   private readonly signs: Signs;
+  private readonly pair = new Pair();
   private bodies: Bodies | null = null;
   private tween: PoseTween | null = null;
   private told = false; // a frame has said where the bodies are
@@ -55,7 +60,7 @@ export class SceneView {
   constructor(
     private readonly stage: HTMLElement,
     private readonly store: Store,
-    clear: () => DOMRect,
+    private readonly clear: () => DOMRect,
   ) {
     this.screen = new Screen(stage);
     const { renderer, quality, canvas } = this.screen;
@@ -122,6 +127,12 @@ export class SceneView {
     this.lookAt("perspective", slowly);
   }
 
+  /** The scene has another part of the stage: looks at it there, as it was looked at. */
+  moved(): void {
+    if (this.store.get("sight") === "outside") this.fit(true);
+    else this.resize();
+  }
+
   /** Looks at everything from the front, the side, the top, or again from the front right. */
   lookFrom(side: Side): void {
     this.lookAt(side, true);
@@ -132,8 +143,19 @@ export class SceneView {
     this.rig.turn(right, up, nearer);
   }
 
+  /** Looks through the eyes of somebody in the scene, with one or with two, or from outside again. */
+  lookThrough(sight: Sight): void {
+    if (this.headset.on || (sight !== "outside" && !this.store.get("hello")?.eyes)) return;
+    const before = this.store.get("sight");
+    this.store.set("sight", sight);
+    this.find.twofold = sight === "stereo";
+    if ((before === "outside") !== (sight === "outside")) this.rig.hand(sight === "outside");
+    this.resize();
+  }
+
   private lookAt(side: Side, slowly: boolean): void {
     if (!this.bodies || this.headset.on) return;
+    this.lookThrough("outside");
     this.resize();
     const { path = [], views = {} } = this.store.get("hello") ?? {};
     this.outlook.look(this.bodies, path.map((point) => new THREE.Vector3(...point)), side, slowly, views[side]);
@@ -143,7 +165,7 @@ export class SceneView {
 
   /** Looks now and then whether everything has gone. */
   private follow(now: number): void {
-    if (now < this.followDue || this.rig.turned || this.rig.gliding || !this.told || this.look.dark) return;
+    if (now < this.followDue || this.rig.turned || this.rig.gliding || !this.told || this.look.dark || this.store.get("sight") !== "outside") return;
     this.followDue = now + FOLLOW_MS;
     if (this.grips.some(Boolean) || this.carried.size > 0 || this.store.get("frame")?.hand_body?.some(Boolean)) return;
     if (this.outlook.empty(this.bodies!)) this.fit(true);
@@ -151,18 +173,23 @@ export class SceneView {
 
   /** Stands before the scene with a headset; rejects with one line if there is none. */
   async enterXR(): Promise<void> {
+    this.lookThrough("outside");
     const way = this.camera.getWorldDirection(new THREE.Vector3());
     const { ball, floor } = this.outlook;
-    await this.headset.enter(standBefore(ball.center, ball.radius, floor, way), this.controllers, () => this.resize());
+    const person = this.person?.wanted ?? null;
+    const stand = person ? spaceOf(person) : standBefore(ball.center, ball.radius, floor, way);
+    const wearers = [this.controllers, this.person].filter((wearer) => wearer !== null);
+    await this.headset.enter(stand, wearers, () => this.resize());
   }
 
   // ---- what comes in
 
   private build(hello: Hello): void {
-    const known = JSON.stringify([hello.scene, hello.bodies]);
+    const known = JSON.stringify([hello.scene, hello.bodies, hello.eyes]);
     this.signs.build(hello);
     this.showPaths(null, null);
     if (this.bodies && known === this.fitted) return; // the same scene after a reconnection: keep the view
+    this.lookThrough("outside");
     if (this.bodies) this.scene.remove(this.bodies.root);
     this.bodies?.dispose();
     this.find.bodies = this.bodies = new Bodies(hello, this.screen.quality, () => this.loaded());
@@ -221,17 +248,39 @@ export class SceneView {
 
   private draw(now: number, xr?: XRFrame): void {
     if (xr && this.headset.on) {
+      this.person?.frame(xr, now);
       this.controllers?.frame(xr, now);
       this.headset.show(this.controllers?.places(xr) ?? []);
     } else {
       this.follow(now);
-      this.rig.step();
+      if (this.store.get("sight") === "outside") this.rig.step();
       if (this.settled) return;
       this.settled = now > this.drawUntil; // one picture more, however seldom they come: the last change is in it
     }
     if (this.tween?.sample(performance.now())) this.bodies?.place(this.tween.shown);
+    this.standInside();
     this.drawFrame();
-    this.screen.draw(this.scene, this.camera, now, !this.headset.on);
+    this.screen.draw(now, !this.headset.on, (renderer) => this.picture(renderer));
+  }
+
+  /** What depends on who looks: where the eyes are, and what they do not see. */
+  private standInside(): void {
+    const [hello, frame, sight] = [this.store.get("hello"), this.store.get("frame"), this.store.get("sight")];
+    if (!hello || !this.bodies) return;
+    const inside = this.headset.on || sight !== "outside";
+    this.bodies.fade((body) => share(hello.bodies[body]!, hello.eyes?.hides ?? [], frame, inside));
+    if (sight === "outside" || !hello.eyes) return;
+    standAt(this.camera, hello.eyes, this.bodies.pose(hello.bodies.findIndex(({ name }) => name === hello.eyes!.body)));
+    this.camera.fov = wholeFov(hello.eyes.fov_deg, this.clear().height, this.stage.clientHeight);
+    this.camera.updateProjectionMatrix();
+  }
+
+  private picture(renderer: THREE.WebGLRenderer): void {
+    const eyes = this.store.get("hello")?.eyes;
+    if (this.store.get("sight") !== "stereo" || !eyes) return renderer.render(this.scene, this.camera);
+    const [box, free] = [this.stage.getBoundingClientRect(), this.clear()];
+    const part: Part = { x: free.x - box.x, y: free.y - box.y, width: free.width, height: free.height };
+    this.pair.draw(renderer, this.scene, this.camera, eyes, part, box.height);
   }
 
   private drawFrame(): void {
@@ -241,7 +290,7 @@ export class SceneView {
     if (!frame || !hello || !this.bodies || !there) return this.signs.hide();
     const eye = this.rig.eye();
     const up = new THREE.Vector3(0, 1, 0).transformDirection(this.camera.matrixWorld);
-    const sight = { eye, up, scale: this.find.scale, toPixels: (point: THREE.Vector3) => this.rig.toPixels(point), worn: this.headset.on };
+    const sight = { eye, up, scale: this.find.scale, toPixels: (point: THREE.Vector3) => this.rig.toPixels(point), worn: this.headset.on || this.find.twofold };
     this.signs.show(frame, hello, this.grips, this.bodies, sight, this.look.dark);
   }
 
@@ -252,7 +301,7 @@ export class SceneView {
     this.screen.renderer.setSize(width, height);
     this.rig.resize(width, height);
     this.signs.resize(width, height, this.find.scale);
-    this.screen.renderer.render(this.scene, this.camera); // at once: another size empties the canvas
+    this.picture(this.screen.renderer); // at once: another size empties the canvas
     this.invalidate();
   }
 
