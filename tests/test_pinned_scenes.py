@@ -1,12 +1,12 @@
 """The first ticks of every scene, pushed, against what they were: a law that changed by accident is seen here.
 
 pinned_scenes.json has three numbers a scene: q and v, each summed with weights, and the energy; of a planar scene pose
-and velocity of what is led, and the kinetic energy; of a mobile display hand, robot and force.  Not the bits, nor a hash of rounded ones, which now and then
-rounds to the other side and does not say by how much: another processor adds in another order (vectors, fused
-multiply-add), and contacts are solved to a residual.  So the runs are short, before anything is chaotic, and the
-tolerance is ten times what kernels without vectors and fused multiply-add differed by (NUMBA_CPU_NAME=x86-64 and an
-empty NUMBA_CPU_FEATURES, without which they are still there; most scenes by 1e-8 or less, the largest named below).
-Planar scenes are solved by no iteration, and differed by 1e-14.
+and velocity of what is led, and the kinetic energy; of a mobile display device, robot and where it seems to be.  Not
+the bits, nor a hash of rounded ones, which now and then rounds to the other side and does not say by how much: another
+processor adds in another order (vectors, fused multiply-add), and contacts are solved to a residual.  So the runs are
+short, before anything is chaotic, and the tolerance is ten times what kernels without vectors and fused multiply-add
+differed by (NUMBA_CPU_NAME=x86-64 and an empty NUMBA_CPU_FEATURES, without which they are still there; most scenes by
+1e-8 or less, the largest named below).  Planar scenes are solved by no iteration, and differed by 1e-14.
 
 When a law was changed on purpose, this writes them anew, and git shows which scenes it changed:
 

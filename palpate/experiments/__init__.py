@@ -88,9 +88,17 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.mobile_follow:run",
         "mobile display: a robot follows a walking person: the thesis' law, at full speed, and improved",
     ),
+    "mobile-forces": (
+        "palpate.experiments.mobile_forces:run",
+        "mobile display: what is commanded and what a force sensor measures, while hand and base move",
+    ),
     "mobile-leaps": (
         "palpate.experiments.mobile_leaps:run",
         "mobile display: the haptic point leaps when the base's pose is held, and not when it is predicted",
+    ),
+    "mobile-lift": (
+        "palpate.experiments.mobile_lift:run",
+        "mobile display: a lift under the device follows the hand's height, and is not felt",
     ),
     "mobile-regions": (
         "palpate.experiments.mobile_regions:run",
@@ -103,6 +111,10 @@ EXPERIMENTS: Registry = {
     "mobile-two-users": (
         "palpate.experiments.mobile_two_users:run",
         "mobile display: two persons and two robots in one room keep apart, and robots change hands",
+    ),
+    "mobile-z-width": (
+        "palpate.experiments.mobile_z_width:run",
+        "mobile display: the stiffest quiet wall, over the base's speed and over how its pose is known",
     ),
     "planar-device": (
         "palpate.experiments.planar_device:run",

@@ -14,9 +14,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from palpate.jit import Struct, kernel
+import numpy as np
+from numpy.typing import ArrayLike
+
+from palpate.jit import Block, Struct, block_loader, entry, kernel
 from palpate.mobile.chain import Chain
 from palpate.mobile.rates import clip, due
+from palpate.model.model import Floats
 from palpate.spatial.vectors import is_finite
 
 
@@ -103,3 +107,28 @@ def lift_step(l, k, hand_y, allowed):
     l.acceleration = (v - l.velocity) / l.dt
     l.velocity = v
     l.y += v * l.dt
+
+
+# ---- for Python
+
+load_lift = block_loader((Lift, False))
+
+
+@entry("intp, float64[::1], float64[:, ::1]")
+def lift_entry(address, hand_y, out):
+    """A tick for each height of a hand; out (n, 4): y, velocity, acceleration, active."""
+    (l,) = load_lift(address)
+    for k in range(hand_y.shape[0]):
+        lift_step(l, k, hand_y[k], True)
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = l.y, l.velocity, l.acceleration, float(l.active)
+
+
+def lift_along(lift: Lift, hand_y_m: ArrayLike) -> Floats:
+    """(n, 4) y [m], velocity, acceleration, active, at each tick of a hand at heights (n,) above the floor [m]."""
+    hand = np.array(hand_y_m, dtype=float)
+    if hand.ndim != 1:
+        raise ValueError(f"heights are one row of numbers, got an array {hand.shape}")
+    out = np.zeros((len(hand), 4))
+    block = Block(lift)
+    lift_entry(block.address, hand, out)
+    return out

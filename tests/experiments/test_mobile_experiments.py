@@ -9,9 +9,19 @@ import pytest
 from reported import failed, into, undrawn  # noqa: F401
 
 from palpate import jit
-from palpate.experiments import mobile_follow, mobile_leaps, mobile_regions, mobile_safety, mobile_two_users
+from palpate.experiments import (
+    mobile_follow,
+    mobile_forces,
+    mobile_leaps,
+    mobile_lift,
+    mobile_regions,
+    mobile_safety,
+    mobile_two_users,
+    mobile_z_width,
+)
 from palpate.experiments.report import run
 from palpate.mobile.cases import replay_case
+from palpate.mobile.lift import Spindle, new_lift
 from palpate.mobile.planning.planner import Safety
 from palpate.mobile.prediction import Prediction
 
@@ -20,11 +30,11 @@ pytestmark = pytest.mark.skipif(jit.DISABLED, reason="hundreds of thousands of t
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [("mobile-regions", {}), ("mobile-leaps", {}), ("mobile-follow", {}), ("mobile-two-users", {"rooms": 8.0}),
-     ("mobile-safety", {"walks": 64.0, "seconds": 15.0, "starts": 4.0})],
+    [("mobile-regions", {}), ("mobile-leaps", {}), ("mobile-follow", {}), ("mobile-forces", {}), ("mobile-lift", {}),
+     ("mobile-two-users", {"rooms": 8.0}), ("mobile-safety", {"walks": 64.0, "seconds": 15.0, "starts": 4.0})],
 )  # fmt: skip
 def test_an_experiment_keeps_its_claims_and_leaves_setup_and_seed(name, options, tmp_path):
-    """Mobile display, the tables of 4.8, 1.4 and 4.7; 6.3."""
+    """Mobile display, the tables of 4.8, 1.4, 4.7 and 5.5; 2.6 and 6.3."""
     report = run(name, tmp_path, say=lambda line: None, **options)
     assert report.passed, failed(report)
     written = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)  # no NaN
@@ -40,6 +50,7 @@ def test_the_same_seed_gives_the_same_numbers(tmp_path):
         (mobile_follow, {"walks": 4.0, "seed": 7.0}),
         (mobile_safety, {"walks": 8.0, "seconds": 3.0, "starts": 1.0, "seed": 7.0}),
         (mobile_two_users, {"rooms": 2.0, "seconds": 4.0, "seed": 7.0}),
+        (mobile_forces, {"seconds": 4.0, "seed": 7.0}),
     ):
         a, b = (into(tmp_path, module, **options) for _ in range(2))
         assert a.values == b.values
@@ -54,6 +65,9 @@ def test_other_options_are_run_without_the_references_numbers(tmp_path):
     report = into(tmp_path, mobile_leaps, seconds=6.0, runs=1.0, loss=0.05)
     assert report.passed, failed(report)
     assert not any("rms" in claim.name for claim in report.claims)
+    report = into(tmp_path, mobile_z_width, seconds=2.5, halvings=4.0, seeds=1.0, jitter_m=1e-3)
+    assert len(report.claims) == 1
+    assert report.passed, failed(report)
 
 
 def test_bad_options_are_one_clear_line(tmp_path):
@@ -61,6 +75,7 @@ def test_bad_options_are_one_clear_line(tmp_path):
         ("mobile-regions", {"grid_m": 0.0}), ("mobile-leaps", {"seconds": 1.0}), ("mobile-follow", {"walks": 0.0}),
         ("mobile-safety", {"walks": 1.0}), ("mobile-safety", {"starts": 0.0}), ("mobile-two-users", {"home_m": 1.0}),
         ("mobile-two-users", {"rooms": 0.0}),
+        ("mobile-forces", {"seconds": 1.0}), ("mobile-lift", {"swing_m": 1.0}), ("mobile-z-width", {"grip": 0.0}),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=name):
             run(name, tmp_path, say=lambda line: None, **options)
@@ -111,6 +126,27 @@ def test_the_whole_study_of_safety_keeps_its_claims_and_its_worst_walks_run_agai
     assert report.passed, failed(report)
     for worst in report.values["worst"].values():
         assert replay_case(tmp_path / worst["file"]).same
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_pose_that_is_not_predicted_and_a_lift_that_is_slow_are_caught(tmp_path, monkeypatch):
+    poses = mobile_forces.TRIALS
+    monkeypatch.setitem(poses, "pose predicted", poses["pose held at 100 Hz"])
+    assert "prediction takes away, of what holding adds" in failed(into(tmp_path, mobile_forces))
+    monkeypatch.setattr(mobile_lift, "new_lift", slow_lift)
+    assert "step of +400 mm: left after 4 s" in failed(into(tmp_path, mobile_lift))
+
+
+def slow_lift(height_m, **options):
+    return new_lift(height_m, spindle=Spindle(speed_m_s=0.08), **options)
+
+
+@pytest.mark.slow
+def test_the_stiffest_walls_on_a_moving_base(tmp_path):
+    """Mobile display, 5.2: of what holding the pose loses, prediction gives more than half back; figures and all."""
+    report = run("mobile-z-width", tmp_path, say=lambda line: None)
+    assert report.passed, failed(report)
+    assert len(report.claims) > 5
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def test_a_file_that_is_no_walk_is_refused_in_one_line(tmp_path, text, words):
 
 
 def test_a_file_that_is_not_there_is_refused_in_one_line(tmp_path):
-    with pytest.raises(ValueError, match="nothing.csv: cannot be read"):
+    with pytest.raises(ValueError, match=r"nothing\.csv: cannot be read"):
         load_walk(tmp_path / "nothing.csv")
 
 

@@ -8,6 +8,7 @@ motion (phantom.py) C is taken at these rates, and S_theta^T a(x_1, 0) + M (W', 
 weighs m a(x_h, x_h').  Reference on the mobile display, 5.4.
 
 A hand that is led follows x_d = lead + v (t - t_0), v the lead's velocity, in place of its own intent (hand.py).
+A wrist, and how the hand is turned, are of the device's frame: they turn along with it, and weigh nothing more.
 """
 
 from __future__ import annotations
