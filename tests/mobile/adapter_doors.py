@@ -1,7 +1,7 @@
 """Doors from Python to the kernels of the adapters, and a display in simulated time behind its inboxes."""
 
 from palpate.jit import block_loader, entry
-from palpate.mobile.adapters.inbox import Inbox, forget_poses, robot_of, take_pose
+from palpate.mobile.adapters.inbox import Inbox, robot_of, take_pose
 from palpate.mobile.adapters.orders import Orders, obey, order
 from palpate.mobile.base import Drive, drive
 from palpate.mobile.chain import Linkage
@@ -36,12 +36,6 @@ def robot_door(address, poses, out):
     for i in range(poses.shape[0]):
         p = poses[i]
         out[i, 0], out[i, 1], out[i, 2], out[i, 3] = robot_of(c, (p[0], p[1], p[2], p[3]))
-
-
-@entry("intp")
-def forget_door(address):
-    (s,) = load_inbox(address)
-    forget_poses(s)
 
 
 @entry("intp, intp, float64[::1]")

@@ -9,7 +9,7 @@ from palpate.registry import Registry
 POSE_SOURCES: Registry = {
     "recorded": ("palpate.mobile.adapters.recorded:Recorded", "poses of a file, by its time stamps: recorded:FILE.csv"),
     "udp": ("palpate.mobile.adapters.udp:Udp", "MHD1 packets that a tracker's computer sends: udp:127.0.0.1:9000"),
-    "vrpn": ("palpate.mobile.adapters.vrpn:Vrpn", "a tracker of a VRPN server: vrpn:Tracker0@HOST:3883"),
+    "vrpn": ("palpate.mobile.adapters.vrpn:Vrpn", "a tracker of a VRPN server: vrpn:NAME@HOST:3883, or vrpn:udp:..."),
     "headset": ("palpate.mobile.adapters.headset:Headset", "the headset that shows the page, once it is registered"),
 }
 BASE_DRIVERS: Registry = {

@@ -21,7 +21,8 @@ A pose is dropped and counted if it is
 
 so the ticks of those that are used strictly increase.  At the beginning, and when nothing could be used for SILENCE_S
 (a clock was set, a tracker started anew, a station carried elsewhere), two poses in a row that agree with each other
-begin anew.
+begin anew; after HELD_UP_S already if they seem to be of the future, because then it may be the tick that was held up.
+A tick that begins again at zero begins anew.
 
 phi      heading, clockwise seen from above: the turn about y of the quaternion, the other way.  Of q = turn about y,
          then tilt, that is 2 atan2(q_y, q_w), whatever the tilt, unless the station hangs upside down
@@ -52,6 +53,7 @@ WORDS = 9  # of a message: t, x, y, z, qw, qx, qy, qz; whether it is lost
 CREEP = 1e-3  # of a tick in a tick: clocks drift by a tenth of that at most
 SOONER_S = 0.020  # a packet that beats all before it by more has a wrong time stamp
 SILENCE_S = 0.200  # as long as the predictor waits
+HELD_UP_S = 0.050  # as long as it goes on by the command
 UPRIGHT = 0.1  # least cosine of half the tilt that a heading can be told with
 NEVER = -(10**9)
 
@@ -84,6 +86,7 @@ class Inbox(Struct):
     tick_hz: int
     latency: int  # [ticks]
     silence: int
+    held_up: int
     sooner: float
     room: float
     gate: float
@@ -127,6 +130,7 @@ class PoseInbox:
         message = np.zeros(WORDS, dtype=np.int64)
         self.inbox = Inbox(
             tick_hz=tick_hz, latency=round(j.latency_s * tick_hz), silence=round(SILENCE_S * tick_hz),
+            held_up=round(HELD_UP_S * tick_hz),
             sooner=SOONER_S * tick_hz, room=j.room_m, gate=j.gate_m, step=j.speed_m_s / tick_hz,
             frozen_after=round(j.frozen_s * tick_hz), gaze=int(j.gaze), last=-1, used_at=NEVER, next=1,
             ring=self._ring.memory, message=message, message_f=message.view(np.float64),
@@ -159,6 +163,8 @@ def into(inboxes: Mapping[int, PoseInbox]) -> Deliver:
 @kernel
 def take_pose(s, k):
     """The sample tick of the next pose that came by tick k and can be used, in s.pose; -1: there is none (any more)."""
+    if k < s.used_at:
+        forget_poses(s)
     head = load_acquire(s.ring, RING_HEAD)
     oldest = head - s.ring[SLOTS] + 1
     if s.next < oldest:
@@ -178,7 +184,7 @@ def take_pose(s, k):
 
 @kernel
 def forget_poses(s):
-    """A reset of the tick: begin anew."""
+    """The tick was reset: begin anew."""
     s.running, s.has_candidate, s.last, s.used_at, s.same_since = 0, 0, -1, NEVER, 0
 
 
@@ -199,11 +205,11 @@ def judge(s, k):
     if hangs(s, k):
         s.hung += 1
         return -1
-    d = k - t * s.tick_hz
+    d, quiet = k - t * s.tick_hz, k - s.used_at
     offset = s.offset + CREEP * (k - s.offset_at)
     stale, future = t < s.time, d < offset - s.sooner
-    absurd = far(s.pose, x, y, z, s.gate + s.step * (k - s.used_at))
-    if s.running == 0 or ((stale or future or absurd) and k - s.used_at > s.silence):
+    absurd = far(s.pose, x, y, z, s.gate + s.step * quiet)
+    if s.running == 0 or ((stale or absurd) and quiet > s.silence) or (future and quiet > s.held_up):
         if agrees(s, x, y, z, d):
             stale, future, absurd = False, False, False
             offset = min(d, s.candidate[3])
