@@ -134,6 +134,7 @@ def warm_up(console: Console) -> None:
     """Compile every entry, or load it from the cache, with a bar that says which."""
     import palpate.bench.loops
     import palpate.dynamics.entries
+    import palpate.mobile.display.displays
     import palpate.planar.simulation
     import palpate.runtime.world.simulation
     import palpate.world.entries  # noqa: F401

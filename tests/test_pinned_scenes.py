@@ -1,12 +1,12 @@
 """The first ticks of every scene, pushed, against what they were: a law that changed by accident is seen here.
 
 pinned_scenes.json has three numbers a scene: q and v, each summed with weights, and the energy; of a planar scene pose
-and velocity of what is led, and the kinetic energy.  Not the bits, nor a hash of rounded ones, which now and then
-rounds to the other side and does not say by how much: another processor adds in another order (vectors, fused
-multiply-add), and contacts are solved to a residual.  So the runs are short, before anything is chaotic, and the
-tolerance is ten times what kernels without vectors and fused multiply-add differed by (NUMBA_CPU_NAME=x86-64 and an
-empty NUMBA_CPU_FEATURES, without which they are still there; most scenes by 1e-8 or less, the largest named below).
-Planar scenes are solved by no iteration, and differed by 1e-14.
+and velocity of what is led, and the kinetic energy; of a mobile display device, robot and where it seems to be.  Not
+the bits, nor a hash of rounded ones, which now and then rounds to the other side and does not say by how much: another
+processor adds in another order (vectors, fused multiply-add), and contacts are solved to a residual.  So the runs are
+short, before anything is chaotic, and the tolerance is ten times what kernels without vectors and fused multiply-add
+differed by (NUMBA_CPU_NAME=x86-64 and an empty NUMBA_CPU_FEATURES, without which they are still there; most scenes by
+1e-8 or less, the largest named below).  Planar scenes are solved by no iteration, and differed by 1e-14.
 
 When a law was changed on purpose, this writes them anew, and git shows which scenes it changed:
 
@@ -25,12 +25,13 @@ from palpate.experiments.simulated import simulated_run
 from palpate.haptics.devices.simulation.scripted import Push, Scripted
 from palpate.planar.simulation import PlanarSimulation
 from palpate.registry import find
+from palpate.runtime.world.simulation import running
 from palpate.scenes import SCENES
 from palpate.scenes.scene import Scene
 from palpate.servo.run import Run
 
 FILE = Path(__file__).with_name("pinned_scenes.json")
-TICKS, PLANAR_TICKS = 80, 60
+TICKS, PLANAR_TICKS, MOBILE_TICKS = 80, 60, 800
 TOLERANCE = 1e-5  # relative; of numbers below one absolute
 # How five boxes, or two cards, share the friction between them is not unique: the sums of a product in another order
 # moved the cards by 2e-5, and what sticks on the incline by 8e-6.
@@ -45,6 +46,8 @@ def told(name: str) -> list[float]:
     scene = find(SCENES, "scenes", name)()
     if isinstance(scene, PlanarSimulation):
         return told_planar(scene)
+    if scene.devices:
+        return told_mobile(scene)
     frames = simulated_run(
         scene, TICKS, Scripted((Push(pushed(scene), 0.005, 0.03, (4.0, -2.0, 1.0), (0.0, 0.01, 0.03)),))
     )
@@ -59,6 +62,18 @@ def told_planar(simulation: PlanarSimulation) -> list[float]:
             for k in range(PLANAR_TICKS)]  # fmt: skip
     run.ticks(PLANAR_TICKS, np.array(rows))
     return [weighed(run.now["block"]), weighed(run.now["block_velocity"]), float(run.now["kinetic_J"])]
+
+
+def told_mobile(scene: Scene) -> list[float]:
+    """A person who sets out, or plays what was recorded."""
+    with running(scene) as run:
+        engine = run.simulation
+        if scene.name != "mobile-recorded":
+            engine.events.write(engine.event_layout.pack(kind=engine.kind_of("walk_ahead"), value=1.0))
+        run.ticks(MOBILE_TICKS)
+        now = run.now
+        return [weighed(now["device_position"].ravel()), weighed(now["mobile_robot"].ravel()),
+                weighed(now["mobile_seen"].ravel())]  # fmt: skip
 
 
 def pushed(scene: Scene) -> str:

@@ -32,6 +32,7 @@ BENCHES = {
     "link": Bench("link:run", "tables:link_table", ("seconds",)),
     "page": Bench("page:run", "page_tables:page_table", ("seconds",)),
     "avatars": Bench("avatars:run", "tables:avatars_table", ("seconds",)),
+    "mobile": Bench("mobile:run", "mobile_table:mobile_table", ("seconds", "quick")),
     "planar": Bench("planar:run", "planar_table:planar_table", ("rounds", "seconds", "quick")),
     "record": Bench("recording:run", "recording_table:record_table", ("seconds",)),
 }

@@ -104,6 +104,14 @@ EXPERIMENTS: Registry = {
         "palpate.experiments.mobile_regions:run",
         "mobile display: where a user may walk, jump and turn to in a second, over the robot's speed",
     ),
+    "mobile-safety": (
+        "palpate.experiments.mobile_safety:run",
+        "mobile display: thousands of walkers, hostile ones too, against each planner: distance, escape, warnings",
+    ),
+    "mobile-two-users": (
+        "palpate.experiments.mobile_two_users:run",
+        "mobile display: two persons and two robots in one room keep apart, and robots change hands",
+    ),
     "mobile-z-width": (
         "palpate.experiments.mobile_z_width:run",
         "mobile display: the stiffest quiet wall, over the base's speed and over how its pose is known",

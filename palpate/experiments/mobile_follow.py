@@ -19,7 +19,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from palpate.experiments.report import Report
-from palpate.mobile.follow import HOLD, USABLE_M, Followed, Numbers, Rig, follow, follow_many
+from palpate.mobile.cases import numbers_written
+from palpate.mobile.follow import HOLD, USABLE_M, Followed, Rig, follow, follow_many
 from palpate.mobile.planning.planner import IMPROVED, THESIS, Safety
 from palpate.mobile.prediction import Prediction
 from palpate.mobile.tracker import Tracker
@@ -223,11 +224,6 @@ def draw_study(figure: Figure, studies: dict[str, dict[str, np.ndarray]], setup:
         axes.legend(fontsize=8, loc="upper left")
 
 
-def written(numbers: Numbers) -> dict[str, float | None]:
-    """As JSON has it: what never was is null."""
-    return {name: None if math.isnan(value) else value for name, value in numbers._asdict().items()}
-
-
 def run(report: Report, **options: float | str) -> None:
     """Options are fields of Setup."""
     setup = Setup(**options)  # type: ignore[arg-type]
@@ -246,7 +242,7 @@ def run(report: Report, **options: float | str) -> None:
     claim_random(report, studies, setup)
     report.values |= {
         "setup": asdict(setup), "seed": setup.seed,
-        "motions": {name: {m: written(r.numbers) for m, r in by.items()} for name, by in runs.items()},
+        "motions": {name: {m: numbers_written(r.numbers) for m, r in by.items()} for name, by in runs.items()},
         "random": {name: {"touched": int((~np.isnan(s["touched_s"])).sum()),
                           "least_distance_m": float(s["least_distance_m"].min()),
                           "worst_walk": int(s["least_distance_m"].argmin()),

@@ -10,13 +10,15 @@ Mobile display, 4.7 and 4.9.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from palpate.jit import Block
+from palpate.jit import Block, warm
 from palpate.mobile.base import Base, Drive, new_drive
 from palpate.mobile.follow_kernels import COLUMNS, follow_entry
 from palpate.mobile.measures import Loop
@@ -47,7 +49,7 @@ class Numbers(NamedTuple):
     broken: float  # plans that did not keep the barrier
     escapes: float  # times that the robot was nearer than d' - 0.15 m
     escape_s: float  # the longest of them
-    freed_s: float  # the longest without the time in which the user came on
+    freed_s: float  # the longest that the robot was so near to a user who did not come on
     met: float  # walls that the hand went through
     missed: float  # those that it could not have felt
 
@@ -121,10 +123,13 @@ class Following:
         m = self.loop
         if m.tick == 0:
             raise ValueError("nothing has run yet")
-        times = [at / m.tick_hz if at >= 0 else math.nan for at in (m.touched_at, m.warned_at, m.foreseen_at, m.lead)]
+        touched, warned, foreseen, lead = (
+            at / m.tick_hz if at >= 0 else math.nan for at in (m.touched_at, m.warned_at, m.foreseen_at, m.lead)
+        )
         return Numbers(
-            m.least, m.off / m.tick, m.most, m.sum_offset / m.tick, *times, m.alarms, m.alarms - m.true_alarms,
-            m.broken, m.escapes, m.escape_longest / m.tick_hz, m.freed_longest / m.tick_hz, m.met, m.missed,
+            m.least, m.off / m.tick, m.most, m.sum_offset / m.tick, touched, warned, foreseen, lead, m.alarms,
+            m.alarms - m.true_alarms, m.broken, m.escapes, m.escape_longest / m.tick_hz, m.freed_longest / m.tick_hz,
+            m.met, m.missed,
         )  # fmt: skip
 
 
@@ -151,12 +156,23 @@ def follow(
 
 
 def follow_many(
-    walks: Sequence[Sequence[Event]], seconds: float = 30.0, rig: Rig | None = None, seed: int = 0
-) -> dict[str, Floats]:
-    """Many walks, walk i with the seed + i: Numbers by name, each (n,)."""
-    rows = []
-    for i, events in enumerate(walks):
-        following = Following(events, rig, seed + i)
+    walks: Sequence[Sequence[Event]], seconds: float = 30.0, rig: Rig | None = None, seed: int = 0, *,
+    walls: Sequence[tuple[tuple[float, float, float], ...]] | None = None, threads: int | None = None,
+) -> dict[str, Floats]:  # fmt: skip
+    """Many walks, walk i with the seed + i: Numbers by name, each (n,).
+
+    walls: of each walk, in place of the rig's; threads: None is one for each processor, and all give the same numbers.
+    """
+    if walls is not None and len(walls) != len(walks):
+        raise ValueError(f"there are walls for {len(walls)} walks, and {len(walks)} walks")
+    rig = rig or Rig()
+
+    def numbers_of(i: int) -> Numbers:
+        following = Following(walks[i], rig if walls is None else replace(rig, walls=walls[i]), seed + i)
         following.run(seconds)
-        rows.append(following.numbers())
+        return following.numbers()
+
+    warm(follow_entry)  # before the threads ask for it, all at once
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        rows = list(pool.map(numbers_of, range(len(walks))))
     return dict(zip(Numbers._fields, np.array(rows).reshape(-1, len(Numbers._fields)).T.copy(), strict=True))

@@ -1,6 +1,6 @@
 """What is measured of a walk while it runs, tick by tick, of the truth.  Mobile display, 4.7.
 
-escape      the robot is nearer to its user than d' - 0.15 m, until it is not.  Freed: the ticks of one escape in which
+escape      the robot is nearer to its user than d' - 0.15 m, until it is not.  Freed: for how long it still is although
             the user does not come nearer himself (v_u.n <= 0), so that getting away is the robot's alone
 encounter   the hand goes through a wall, from the side where it began; missed if it is outside the usable sphere then,
             so that nothing could be felt
@@ -47,7 +47,7 @@ class Loop(Struct):
     moving: int  # plans with a command that is not zero
     broken: int  # plans
     escaping: int  # ticks of the escape that is going on
-    freed: int  # those of them in which the user does not come
+    freed: int  # those of them since the user came last
     escapes: int
     escape_longest: int  # [ticks]
     freed_longest: int
@@ -103,8 +103,7 @@ def escape(m, coming):
     if m.escaping == 0:
         m.escapes += 1
     m.escaping += 1
-    if not coming:
-        m.freed += 1
+    m.freed = 0 if coming else m.freed + 1
     m.escape_longest, m.freed_longest = max(m.escape_longest, m.escaping), max(m.freed_longest, m.freed)
 
 

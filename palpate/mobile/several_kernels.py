@@ -120,7 +120,7 @@ def tell(t):
 
 @kernel
 def see_each_other(t):
-    """Every person who is next to them; distances of all, as they are."""
+    """Every person who is next to him, for the tick after; least distances of all."""
     n = t.displays.shape[0]
     for i in range(n):
         _, u, _, _, _, _, b = load_follow(t.displays[i])
@@ -144,7 +144,6 @@ def several_entry(address, ticks, every, history):
     (t,) = load_team(address)
     n = t.displays.shape[0]
     for _ in range(ticks):
-        see_each_other(t)
         if due(t.tick, t.rate_hz, t.tick_hz):
             if distances(t):
                 hand_over(t, False)
@@ -162,6 +161,7 @@ def several_entry(address, ticks, every, history):
                 write_row(row, m, u, f, p, b, d, off_centre)
                 row[WIDTH - 1] = float(t.base_of[i])
             m.tick += 1
+        see_each_other(t)
         for j in range(n):
             _, _, _, _, _, _, b = load_follow(t.displays[j])
             drive(b, t.tick)

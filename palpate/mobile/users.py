@@ -170,7 +170,7 @@ def aside(vx, vz, nx, nz, least):
 
 @kernel
 def within_rules(u, vx, vz):
-    """The velocity of a person who keeps apart from others, and at home."""
+    """The velocity of a person who stays at home, unless it takes leaving it to keep apart from another."""
     if u.home[2] > 0.0:
         dx, dz = u.home[0] - u.x, u.home[1] - u.z
         r = max(math.sqrt(dx * dx + dz * dz), 1e-9)

@@ -3,8 +3,8 @@
 
     keys      [{"key", "event", "value", "about"}, ...]: while the key is held, a page sends the event with this value,
               at once and ten times a second; when it is let go, 0.  Those of one event are summed.  A key is one
-              small letter or digit; with Shift it is the page's own.  A simulation does well to let go of who has been silent
-              for some tenths of a second
+              small letter or digit; with Shift it is the page's own.  A simulation does well to let go of who has been
+              silent for some tenths of a second
     walk      {"x", "y", "turn"}: events, any of them, that sticks send: -1 .. 1 to the right, ahead, and to the left
               about the vertical.  Sticks on the screen where there is no mouse, and those of a gamepad
     eyes      {"name", "body", "at", "ipd_m", "fov_deg", "hides"}: a view from the point `at` of a body [m], along its x
@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from palpate.runtime.maps import check_quantity, is_number
+from palpate.runtime.page.json_numbers import finite_number
 
 IPD_M = 0.063  # between the eyes of most people
 FOV_DEG = 80.0
@@ -44,7 +45,7 @@ def complete_presence(own: Mapping[str, Any], bodies: Sequence[Mapping[str, Any]
     if odd := sorted(set(walk) - set(WALKS)):
         raise ValueError(f"walk has {', '.join(WALKS)}, not {', '.join(odd)}")
     for way, event in walk.items():
-        _check_bounds(f"walk {way!r}", event, (-1.0, 1.0), events)
+        _check_bounds(f"walk {way!r}", event, (-1.0, 0.5, 1.0), events)
     return {
         "keys": keys,
         "walk": walk,
@@ -80,9 +81,12 @@ def _check_bounds(what: str, event: Any, values: tuple[float, ...], events: Even
     """What sends an event sends one that there is, with values that it takes."""
     if not isinstance(event, str) or event not in events:
         raise ValueError(f"{what} sends an event that the simulation has not: {event!r}")
-    low, high = events[event].get("low", -math.inf), events[event].get("high", math.inf)
+    low, high = (finite_number(events[event].get(end)) for end in ("low", "high"))
+    low, high = -math.inf if low is None else low, math.inf if high is None else high
     if not low <= min(values) <= max(values) <= high:
         raise ValueError(f"{what} sends {min(values):g} .. {max(values):g}; {event!r} takes {low:g} .. {high:g}")
+    if events[event].get("whole") and any(value != round(value) for value in values):
+        raise ValueError(f"{what} sends numbers that are not whole; {event!r} takes whole ones only")
 
 
 def _eyes(given: Any, bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:

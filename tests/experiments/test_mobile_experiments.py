@@ -9,18 +9,33 @@ import pytest
 from reported import failed, into, undrawn  # noqa: F401
 
 from palpate import jit
-from palpate.experiments import mobile_follow, mobile_forces, mobile_leaps, mobile_lift, mobile_regions, mobile_z_width
+from palpate.experiments import (
+    mobile_follow,
+    mobile_forces,
+    mobile_leaps,
+    mobile_lift,
+    mobile_regions,
+    mobile_safety,
+    mobile_two_users,
+    mobile_z_width,
+)
 from palpate.experiments.report import run
+from palpate.mobile.cases import replay_case
 from palpate.mobile.lift import Spindle, new_lift
+from palpate.mobile.planning.planner import Safety
 from palpate.mobile.prediction import Prediction
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="hundreds of thousands of ticks")
 
 
-@pytest.mark.parametrize("name", ["mobile-regions", "mobile-leaps", "mobile-follow", "mobile-forces", "mobile-lift"])
-def test_an_experiment_keeps_its_claims_and_leaves_setup_and_seed(name, tmp_path):
-    """Mobile display, the tables of 4.8, 1.4, 4.7 and 5.5; and 2.6."""
-    report = run(name, tmp_path, say=lambda line: None)
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("mobile-regions", {}), ("mobile-leaps", {}), ("mobile-follow", {}), ("mobile-forces", {}), ("mobile-lift", {}),
+     ("mobile-two-users", {"rooms": 8.0}), ("mobile-safety", {"walks": 64.0, "seconds": 15.0, "starts": 4.0})],
+)  # fmt: skip
+def test_an_experiment_keeps_its_claims_and_leaves_setup_and_seed(name, options, tmp_path):
+    """Mobile display, the tables of 4.8, 1.4, 4.7 and 5.5; 2.6 and 6.3."""
+    report = run(name, tmp_path, say=lambda line: None, **options)
     assert report.passed, failed(report)
     written = json.loads((tmp_path / "report.json").read_text(), parse_constant=pytest.fail)  # no NaN
     assert {"setup", "seed"} <= set(written["values"])
@@ -33,6 +48,8 @@ def test_the_same_seed_gives_the_same_numbers(tmp_path):
     for module, options in (
         (mobile_leaps, {"seconds": 4.0, "seed": 7.0}),
         (mobile_follow, {"walks": 4.0, "seed": 7.0}),
+        (mobile_safety, {"walks": 8.0, "seconds": 3.0, "starts": 1.0, "seed": 7.0}),
+        (mobile_two_users, {"rooms": 2.0, "seconds": 4.0, "seed": 7.0}),
         (mobile_forces, {"seconds": 4.0, "seed": 7.0}),
     ):
         a, b = (into(tmp_path, module, **options) for _ in range(2))
@@ -56,6 +73,8 @@ def test_other_options_are_run_without_the_references_numbers(tmp_path):
 def test_bad_options_are_one_clear_line(tmp_path):
     for name, options in (
         ("mobile-regions", {"grid_m": 0.0}), ("mobile-leaps", {"seconds": 1.0}), ("mobile-follow", {"walks": 0.0}),
+        ("mobile-safety", {"walks": 1.0}), ("mobile-safety", {"starts": 0.0}), ("mobile-two-users", {"home_m": 1.0}),
+        ("mobile-two-users", {"rooms": 0.0}),
         ("mobile-forces", {"seconds": 1.0}), ("mobile-lift", {"swing_m": 1.0}), ("mobile-z-width", {"grip": 0.0}),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=name):
@@ -78,6 +97,35 @@ def test_a_follower_without_feed_forward_and_a_robot_without_barrier_are_caught(
     names = failed(into(tmp_path, mobile_follow, walks=40.0))
     assert "sideways 0.5 m/s, improved: off" in names
     assert "random users, improved: least distance" in names
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_robot_without_barrier_and_a_warning_without_foresight_are_caught(tmp_path, monkeypatch):
+    rig = mobile_safety.PLANNERS["improved"]
+    lame = replace(rig, safety=Safety(barrier=False, foresee_s=0.1))
+    monkeypatch.setitem(mobile_safety.PLANNERS, "improved", lame)
+    names = failed(into(tmp_path, mobile_safety, walks=64.0, seconds=15.0, starts=4.0))
+    assert "improved, barrier: users touched" in names
+    assert "improved: who comes at 1.4 m/s from standing is warned before contact by" in names
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_rooms_without_barriers_are_caught(tmp_path, monkeypatch):
+    """The planners of robots that know of nobody."""
+    monkeypatch.setattr(mobile_two_users, "RIG", replace(mobile_two_users.RIG, safety=Safety(barrier=False)))
+    names = failed(into(tmp_path, mobile_two_users, rooms=6.0))
+    assert "any robot to any person, least" in names
+    assert "robot to robot, least of all rooms" in names
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("undrawn")
+def test_the_whole_study_of_safety_keeps_its_claims_and_its_worst_walks_run_again(tmp_path):
+    """Mobile display, acceptance 21 and 22, of a thousand walkers against six planners."""
+    report = into(tmp_path, mobile_safety)
+    assert report.passed, failed(report)
+    for worst in report.values["worst"].values():
+        assert replay_case(tmp_path / worst["file"]).same
 
 
 @pytest.mark.usefixtures("undrawn")

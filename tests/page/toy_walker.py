@@ -18,13 +18,12 @@ RATE_HZ, AHEAD, SIDE, TURN = 100.0, 40, 41, 42  # AHEAD ..: its own events
 EYES_M, NEAR_M, FAR_M = 1.6, 1.0, 2.0
 SIZES = {"n_bodies": 7, "n_contacts": 1}
 HEAD, TIP, ROBOT = 1, 3, 4  # bodies
-PERSON, BASE_, HELD = (["walker", k] for k in range(3)), (["base", k] for k in range(3)), ["aim", 0]
 METRES = {"unit": "m", "low": -4.0, "high": 4.0}
 ANGLE = {"label": "φ", "unit": "rad", "low": -math.pi, "high": math.pi, "wraps": True}
 
 
 def _maps() -> list[dict[str, Any]]:
-    (px, pz, _), (x, z, phi) = PERSON, BASE_
+    px, pz, x, z, phi = ["walker", 0], ["walker", 1], ["base", 0], ["base", 1], ["base", 2]
     robot, person, aim = ({"color": k, "label": word} for k, word in ((1, "robot"), (2, "person"), (3, "target")))
 
     def side(name: str, at: list[Any], user: list[Any], to: int) -> dict[str, Any]:
@@ -52,13 +51,14 @@ class ToyWalker(Rings):
         known = ("hand_body", "hand_kind", "pose", "hand_point", "hand_target", "hand_force")
         self.layout = Layout((
             *BASE, *(field for field in FRAME if field.name in known),
-            Field("walker", "f", (3,), "x, z [m] and heading [rad]"), Field("base", "f", (3,), "of the robot, likewise"),
-            Field("aim", "f", (3,), "of the robot, likewise"), Field("aimed", "i", (), "whether it has one"),
+            Field("walker", "f", (3,), "x, z [m] and heading [rad]"), Field("base", "f", (3,), "of the robot"),
+            Field("aim", "f", (3,), "where it shall be"), Field("aimed", "i", (), "whether it shall be anywhere"),
             Field("distance", "f", (), "from person to robot [m]", unit="m", group="Distance"),
         ), **SIZES)  # fmt: skip
         walks = {"ahead": AHEAD, "side": SIDE, "turn": TURN}
         keys = [("w", "ahead", 1.0), ("s", "ahead", -1.0), ("a", "side", -1.0), ("d", "side", 1.0), ("q", "turn", 1.0)]
-        skin, shirt, grey = [0.86, 0.66, 0.5, 1.0], [0.3, 0.45, 0.75, 1.0], [0.4, 0.45, 0.52, 1.0]
+        skin, shirt, green = [0.86, 0.66, 0.5, 1.0], [0.3, 0.45, 0.75, 1.0], [0.1, 0.65, 0.3, 1.0]
+        fades = {"field": "distance", "near": NEAR_M, "far": FAR_M, "only": "eyes"}
         self.hello = complete({
             "scene": "toy-walker", "title": "A person who walks", "rate_hz": RATE_HZ,
             "bodies": [
@@ -67,8 +67,8 @@ class ToyWalker(Rings):
                 {"name": "trunk", "shapes": [
                     {"kind": "capsule", "size": [0.2, 0.9], "position": [0, 0, -0.85], "color": shirt}]},
                 {"name": "tip", "touchable": True, "shapes": [{"kind": "sphere", "size": [0.04]}]},
-                {"name": "robot", "fades": {"field": "distance", "near": NEAR_M, "far": FAR_M, "only": "eyes"}, "shapes": [
-                    {"kind": "cylinder", "size": [0.3, 0.9], "position": [0, 0, 0.45], "color": grey}]},
+                {"name": "robot", "fades": fades, "shapes": [
+                    {"kind": "cylinder", "size": [0.3, 1.4], "position": [0, 0, 0.7], "color": green}]},
                 {"name": "table", "shapes": [{"kind": "box", "size": [0.8, 1.2, 0.9], "position": [0, 0, 0.45]}]},
                 {"name": "pillar", "shapes": [{"kind": "cylinder", "size": [0.2, 2.4], "position": [0, 0, 1.2]}]},
             ],

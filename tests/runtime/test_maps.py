@@ -6,6 +6,8 @@ import math
 import pytest
 
 from palpate.frame import BASE, Field, Layout
+from palpate.record import RecordError
+from palpate.record.scene_file import read_scene
 from palpate.runtime.hello import complete, merge_hello, replayed
 from palpate.runtime.maps import NEEDS
 
@@ -118,6 +120,7 @@ def test_a_person_is_told_with_what_is_usual_filled_in():
         ({"keys": [KEYS[0], KEYS[0]]}, "two of its keys are one"),
         ({"walk": {"up": "swim"}}, "walk has x, y, turn, not up"),
         ({"walk": {"x": "quack"}}, "-1 .. 1; 'quack' takes 0 .. 1"),
+        ({"walk": {"x": "step"}, "events": {"step": {"kind": 42, "low": -1, "high": 1, "whole": True}}}, "not whole"),
         ({"eyes": {"body": "tail"}}, "bodies that it has not: tail"),
         ({"eyes": {"body": "head", "hides": ["tail"]}}, "has not: tail"),
         ({"eyes": {"body": "head", "at": [0, 0]}}, "three numbers"),
@@ -137,6 +140,32 @@ def test_a_person_that_cannot_be_is_refused_in_one_line(wrong, why):
     with pytest.raises(ValueError, match=why) as refused:
         pond(**wrong)
     assert "\n" not in str(refused.value)
+
+
+def test_an_event_without_bounds_takes_any_key():
+    events = {"swim": {"kind": 40}, "quack": {"kind": 41, "low": None, "high": None}}
+    hello = pond(events=events, keys=[KEYS[0], {"key": "q", "event": "quack", "value": 1e6}])
+    assert len(hello["keys"]) == 2
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"maps": 7},
+        {"maps": [{"x": X}]},
+        {"keys": [{"key": 3, "event": "swim"}]},
+        {"walk": {"x": 1}},
+        {"eyes": "head"},
+        {"eyes": {"body": "head", "hides": [1]}},
+        {"person": []},
+        {"bodies": [{"name": "fog", "fades": "slowly"}]},
+    ],
+)
+def test_a_recording_in_which_they_were_changed_is_refused(changed):
+    hello = pond(maps=[{"name": "a", "x": X, "y": X}], keys=KEYS, walk={"y": "swim"}, eyes=EYES)
+    assert read_scene(json.dumps(hello).encode(), "a.mcap")["maps"] == hello["maps"]
+    with pytest.raises(RecordError, match=f"'{next(iter(changed))}' is not as a session writes it"):
+        read_scene(json.dumps(hello | changed).encode(), "a.mcap")
 
 
 def test_parts_of_a_simulation_tell_their_maps_and_keys_together():

@@ -56,6 +56,7 @@ declare global {
 
 const NARROW = matchMedia("(max-width: 760px)");
 const GAP_PX = 12; // around maps
+const BAR_PX = 32; // what chooses among them has room beside the header
 
 function start(app: HTMLElement): void {
   const theme = new Theme();
@@ -65,7 +66,7 @@ function start(app: HTMLElement): void {
   const stage = el("div", { class: "stage", tabindex: 0, role: "application", "aria-label": "the scene: arrows choose a body, Enter takes it" });
   let view: SceneView | null = null;
 
-  const transport = new Transport(store, connection, keys, { fit: () => view?.fit(), toggle: (panel) => folding.toggle(panel) });
+  const transport = new Transport(store, connection, keys, { fit: () => view?.lookThrough("outside", true), toggle: (panel) => folding.toggle(panel) });
   const help = new Help(keys);
   const scenes = new Scenes(store, connection, keys);
   const experiments = new Experiments(store, connection, keys, (running) => header.experimenting(running));
@@ -101,7 +102,7 @@ function start(app: HTMLElement): void {
   const folding = new Folding(app, NARROW, (panels) => {
     for (const { name, open, there } of panels) transport.tell(name, open, there);
     arrangeMaps();
-    if (NARROW.matches) view?.moved(); // a sheet takes half the height
+    if (NARROW.matches) view?.fit(true); // a sheet takes half the height
     else view?.resize();
   });
   store.on("hello", () => {
@@ -114,13 +115,15 @@ function start(app: HTMLElement): void {
 
   /** The part of the window that panels leave to the maps and the scene among them. */
   function arrangeMaps(): void {
-    const { bottom, right: end } = header.root.getBoundingClientRect();
-    const [left, right] = [side, plots.root].map((part) => part.getBoundingClientRect()) as [DOMRect, DOMRect];
-    const sheet = NARROW.matches ? Math.min(...[left, right].filter(({ height }) => height > 0).map(({ top }) => top)) : Infinity;
-    const from = NARROW.matches || left.width === 0 ? GAP_PX : left.right + GAP_PX;
-    const to = NARROW.matches || right.width === 0 ? innerWidth - GAP_PX : right.left - GAP_PX;
-    const top = end + GAP_PX > from ? bottom + GAP_PX / 2 : GAP_PX;
-    const over = Math.min(sheet, transport.root.getBoundingClientRect().top) - GAP_PX;
+    const parts = [side, plots.root, notices.root, sticks.root, header.root, transport.root].map((part) => part.getBoundingClientRect());
+    const [left, right, notice, stick, head, buttons] = parts as [DOMRect, DOMRect, DOMRect, DOMRect, DOMRect, DOMRect];
+    const tops = (...boxes: DOMRect[]): number[] => boxes.filter(({ height }) => height > 0).map(({ top }) => top);
+    const narrow = NARROW.matches;
+    const from = narrow || left.width === 0 ? GAP_PX : left.right + GAP_PX;
+    const to = narrow || right.width === 0 ? innerWidth - GAP_PX : right.left - GAP_PX;
+    const under = narrow ? Math.max(head.bottom, notice.bottom) : head.right + maps.barWidth + GAP_PX < to ? head.bottom - BAR_PX : head.bottom;
+    const top = head.right + GAP_PX > from ? under + GAP_PX / 2 : GAP_PX;
+    const over = Math.min(buttons.top, ...(narrow ? tops(left, right, stick) : tops(notice))) - GAP_PX;
     maps.arrange(new DOMRect(from, top, Math.max(50, to - from), Math.max(50, over - top)));
   }
 
@@ -144,8 +147,11 @@ function start(app: HTMLElement): void {
     return new DOMRect(from, top, Math.max(50, to - from), Math.max(50, bottom - top));
   };
 
-  new ResizeObserver(() => arrangeMaps()).observe(app);
-  store.on("hello", () => arrangeMaps());
+  const around = new ResizeObserver(() => {
+    arrangeMaps();
+    if (maps.there) view?.resize();
+  });
+  for (const part of [app, header.root, notices.root, sticks.root]) around.observe(part);
   if (hasWebGL()) {
     view = new SceneView(stage, store, clear);
     view.person = new Person(store, (message) => connection.send(message));

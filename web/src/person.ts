@@ -22,7 +22,7 @@ export class Person {
   private session: XRSession | null = null;
   private space: XRReferenceSpace | null = null;
   private origin = new THREE.Matrix4();
-  private readonly tracked = new Set<HandNumber>();
+  private readonly tracked = new Map<HandNumber, THREE.Quaternion>(); // how they were turned when they were told
   private told = -Infinity;
   private readonly pause = (): void => void (this.session?.visibilityState !== "visible" && this.release());
   private readonly stop = (): void => this.end();
@@ -67,10 +67,11 @@ export class Person {
     if (body < 0 || !pose || !this.store.canTouch()) return this.letGo(hand);
     const X = new THREE.Matrix4().fromArray(pose.transform.matrix).premultiply(this.origin);
     const q = new THREE.Quaternion().setFromRotationMatrix(X).multiply(LOOKS.clone().invert());
+    if ((this.tracked.get(hand) ?? new THREE.Quaternion()).dot(q) < 0) q.set(-q.x, -q.y, -q.z, -q.w); // the same, without a leap
     const target = new THREE.Vector3().setFromMatrixPosition(X).toArray() as Vector3;
     const orientation: Quaternion = [q.w, q.x, q.y, q.z];
     const { stiffness_N_m: stiffness, stiffness_Nm_rad: turning = TURNING_NM_RAD } = hello.hand;
-    this.tracked.add(hand);
+    this.tracked.set(hand, q);
     this.send({ type: "hand", hand, kind: "pull", body, at_body: [0, 0, 0], target, stiffness, orientation, turning });
   }
 
@@ -79,6 +80,6 @@ export class Person {
   }
 
   private release(): void {
-    for (const hand of [...this.tracked]) this.letGo(hand);
+    for (const hand of [...this.tracked.keys()]) this.letGo(hand);
   }
 }

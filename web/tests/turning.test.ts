@@ -103,6 +103,7 @@ test("a gamepad takes and lets go, moves by its stick and turns by its triggers 
   pad.axes[0] = 1;
   look();
   expect(sent).toEqual([]); // nothing is held
+  expect(walked).toHaveBeenCalledWith("x", 1); // so it walks, where one walks
   pad.buttons[0]!.pressed = true;
   look();
   look();
@@ -112,6 +113,7 @@ test("a gamepad takes and lets go, moves by its stick and turns by its triggers 
   look();
   expect(last().target[0]).toBeCloseTo(0.1 + 0.6 * 0.02);
   expect(last().target[1]).toBeCloseTo(0.6 * 0.02);
+  expect(walked.mock.calls.slice(-3).every(([, value]) => value === 0)).toBe(true); // with something in hand it stands
   look(10_000); // the page slept: nothing leaps
   expect(last().target[0]).toBeLessThan(0.15);
   pad.axes = [0.1, -0.1, 0, 0]; // a stick that does not rest quite in the middle

@@ -10,8 +10,6 @@ in deg or rad, as the name's end says:
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 
 from palpate.mobile.chain import Chain
 from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.tables import read_lines
 from palpate.printable import printable
 from palpate.whole_files import write_whole
 
@@ -28,7 +27,6 @@ ANGLES = ("heading", "theta1", "theta2", "theta3")
 UNITS = {"mm": 1e-3, "m": 1.0, "deg": math.pi / 180.0, "rad": 1.0}
 FEWEST = 10  # poses: twice what five folds of cross-validation need
 MOST = 100_000  # of a hundred in the thesis; a file of more is not what it seems
-MOST_BYTES = 1000 * MOST
 LARGEST_M, LARGEST_RAD = 100.0, 50.0  # no room is larger, and no heading has been counted on for eight turns
 
 
@@ -107,22 +105,8 @@ def residuals(chain: Chain, poses: Poses) -> Residuals:
 def read_poses(path: str | Path) -> Poses:
     """Of a CSV file; what is wrong with it is a ValueError of one line that says where."""
     path = Path(path)
-    if not path.exists():
-        raise ValueError(f"there is no file {path}")
-    if path.stat().st_size > MOST_BYTES:
-        raise ValueError(f"{path} has {path.stat().st_size / 1e6:.0f} MB; {MOST} poses are less")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text file (UTF-8) of poses") from None
-    try:
-        rows = list(csv.reader(io.StringIO(text), strict=True))
-    except csv.Error as error:
-        raise ValueError(f"{path} is no CSV file: {error}") from None
-    lines = [(k, row) for k, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
-    if not lines:
-        raise ValueError(f"{path} is empty; its first line names the columns")
-    places = _columns(path, [cell.strip() for cell in lines[0][1]])
+    lines = read_lines(path)
+    places = _columns(path, lines[0][1])
     if not FEWEST <= len(lines) - 1 <= MOST:
         raise ValueError(f"{path} has {len(lines) - 1} poses; a calibration takes {FEWEST} to {MOST}")
     table = np.array([_numbers(path, line, row, lines[0][1], places) for line, row in lines[1:]])

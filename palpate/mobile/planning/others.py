@@ -5,8 +5,8 @@ others, then bases, of which each takes the other to stand still: a pair of them
 
 They are put right one after the other.  If that leaves one that does not hold, all are looked at at once: of the
 velocities within the cap those that break no user's limit, of these those that break no base's, of these the nearest
-to the one asked for.  It is in a corner of the limits or at the foot of one; where there is none, a ring of directions
-has the least bad, and standing is among them: a robot between users rather stops.
+to the one asked for.  It is in a corner of the limits or at the foot of one; where there is none, rings of directions
+have the least bad, and standing is among them: a robot between users rather stops.
 
 s: Planner, with others (n, 6) x, z, v, a as seen, bases (n, 2) x, z
 """
@@ -18,7 +18,7 @@ from palpate.mobile.planning.barrier import barrier
 
 OTHERS = 3  # besides one's own: four users, four bases
 SAME = 1e-9  # limits that are broken by less hold [m/s]
-DIRECTIONS = 16
+DIRECTIONS, SPEEDS = 32, 5  # looked at where there is no way
 COS = tuple(math.cos(2.0 * math.pi * k / DIRECTIONS) for k in range(DIRECTIONS))
 SIN = tuple(math.sin(2.0 * math.pi * k / DIRECTIONS) for k in range(DIRECTIONS))
 
@@ -132,6 +132,7 @@ def reconciled(s, vx, vz, cap, users, rows):
                 best = better(s, best, x, z, wanted, cap, users, rows)
     if best[2] > 0.0 or best[3] > 0.0:
         for k in range(DIRECTIONS):
-            best = better(s, best, cap * COS[k], cap * SIN[k], wanted, cap, users, rows)
-            best = better(s, best, 0.5 * cap * COS[k], 0.5 * cap * SIN[k], wanted, cap, users, rows)
+            for j in range(1, SPEEDS + 1):
+                v = cap * j / SPEEDS
+                best = better(s, best, v * COS[k], v * SIN[k], wanted, cap, users, rows)
     return best[0], best[1]

@@ -33,7 +33,7 @@ const VIEW_WORDS: Record<ViewName, [string, string]> = {
 
 const SIGHTS = ["eyes", "stereo"] as const; // keys 5 and 6
 const SIGHT_WORDS: Record<(typeof SIGHTS)[number], [string, string]> = {
-  eyes: ["One eye", "look through the eyes of who is in the scene"], stereo: ["Two, side by side", "look through both eyes, side by side"],
+  eyes: ["One", "look through the eyes of who is in the scene"], stereo: ["Side by side", "look through both eyes, side by side"],
 };
 
 /** What the colours of contacts mean. */
@@ -97,7 +97,7 @@ export class Controls {
       touching.hidden = !wants(hello, "touch");
       contacts.root.hidden = !wants(hello, "contacts");
       inside.hidden = !hello.eyes;
-      inside.firstElementChild!.textContent = hello.eyes?.name ?? "";
+      inside.title = hello.eyes?.name ?? "";
       const known = JSON.stringify([hello.scene, hello.settings]);
       if (known !== this.known) this.begin(hello);
       this.known = known;

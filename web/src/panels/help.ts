@@ -16,7 +16,8 @@ const GESTURES: [string, string][] = [
   ["a second finger", "where hands turn: twist it about the first"],
   ["drag an obstacle", "move it"],
   ["drag the background", "turn the view; right button or two fingers move it, the wheel comes nearer"],
-  ["gamepad", "its first button takes and lets go, the left stick moves, triggers or the right stick turn"],
+  ["gamepad", "its first button takes and lets go, the left stick moves, triggers or the right stick turn; with nothing in hand sticks walk, where one walks"],
+  ["click a map", "make it large, or small again"],
   ["drag in a plot", "look at that time closely"],
 ];
 

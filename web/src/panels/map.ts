@@ -3,7 +3,7 @@
 import { cssColor, el, onSchemeChange } from "../dom";
 import type { Frame } from "../frame.gen";
 import type { ItemOf, MapOf } from "../protocol";
-import { axesOf, type Area } from "./map_axes";
+import { axesOf, TICK_PX, type Area } from "./map_axes";
 import { Item, type Sheet } from "./map_items";
 
 const ROOM = { left: 42, right: 10, top: 8, bottom: 22 }; // around the drawing, for what ticks say [px]
@@ -24,7 +24,7 @@ export class MapCard {
   readonly root: HTMLElement;
   private readonly canvas = el("canvas", { role: "img" });
   private readonly items: Item[];
-  private frame: Frame | null = null;
+  private frame = {} as Frame; // at first nothing is known but the axes
   private readonly colors = new Map<string, string>(); // of the style sheet
 
   constructor(
@@ -53,20 +53,20 @@ export class MapCard {
 
   draw(): void {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement!;
-    const pen = this.frame && width > 0 && height > 0 ? this.canvas.getContext("2d") : null;
+    const pen = width > 0 && height > 0 ? this.canvas.getContext("2d") : null;
     if (!pen) return;
     const [across, down] = [width, height].map((px) => Math.round(px * devicePixelRatio)) as [number, number];
     if (this.canvas.width !== across || this.canvas.height !== down) Object.assign(this.canvas, { width: across, height: down });
     pen.setTransform(across / width, 0, 0, down / height, 0, 0);
     pen.clearRect(0, 0, width, height);
     const area: Area = { left: ROOM.left, top: ROOM.top, width: Math.max(1, width - ROOM.left - ROOM.right), height: Math.max(1, height - ROOM.top - ROOM.bottom) };
-    const sheet: Sheet = { pen, area, ...axesOf(this.what, this.frame!, area) };
+    const sheet: Sheet = { pen, area, ...axesOf(this.what, this.frame, area) };
     this.drawAxes(sheet);
     pen.save();
     pen.beginPath();
     pen.rect(area.left, area.top, area.width, area.height);
     pen.clip();
-    for (const item of this.items) item.draw(this.frame!, sheet, this.color(`--line-${item.what.color}`));
+    for (const item of this.items) item.draw(this.frame, sheet, this.color(`--line-${item.what.color}`));
     pen.restore();
   }
 
@@ -84,8 +84,8 @@ export class MapCard {
     pen.lineWidth = 1;
     pen.beginPath();
     pen.rect(left, top, width, height);
-    const across = x.ticks(this.what.x.unit).map(([value, words]) => ({ at: x.straight(value), words }));
-    const up = y.ticks(this.what.y.unit).map(([value, words]) => ({ at: y.straight(value), words }));
+    const across = x.ticks(this.what.x.unit, TICK_PX.x).map(([value, words]) => ({ at: x.straight(value), words }));
+    const up = y.ticks(this.what.y.unit, TICK_PX.y).map(([value, words]) => ({ at: y.straight(value), words }));
     for (const { at } of across) pen.rect(at, top, 0, height);
     for (const { at } of up) pen.rect(left, at, width, 0);
     pen.stroke();

@@ -6,7 +6,7 @@ import type { Frame } from "../frame.gen";
 import type { AxisOf, MapOf } from "../protocol";
 import { tick } from "../words";
 
-const TICK_PX = 46; // apart, at least
+export const TICK_PX = { x: 46, y: 30 }; // apart, at least
 const DEGREE = Math.PI / 180;
 const DEGREES = [1, 2, 5, 10, 15, 30, 45, 90, 180, 360];
 
@@ -43,9 +43,9 @@ export class Axis {
   }
 
   /** Where ticks are, and what they say. */
-  ticks(unit: string): [value: number, words: string][] {
+  ticks(unit: string, apart_px: number): [value: number, words: string][] {
     const size = unit === "rad" ? DEGREE : 1;
-    const least = TICK_PX / Math.abs(this.scale) / size;
+    const least = apart_px / Math.abs(this.scale) / size;
     const step = unit === "rad" ? (DEGREES.find((degrees) => degrees >= least) ?? 360) : niceStep(least);
     const [low, high] = [Math.min(this.from, this.to) / size, Math.max(this.from, this.to) / size];
     const first = Math.ceil(low / step - 1e-9);

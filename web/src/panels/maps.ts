@@ -57,6 +57,11 @@ export class Maps {
     return choices.includes(this.wanted) ? this.wanted : choices[0]!;
   }
 
+  /** How wide what chooses among them is [px]. */
+  get barWidth(): number {
+    return this.choice?.root.offsetWidth ?? 0;
+  }
+
   /** They have this part of the window. */
   arrange(area: DOMRect): void {
     Object.assign(this.root.style, { left: `${area.x}px`, top: `${area.y}px`, width: `${area.width}px`, height: `${area.height}px` });

@@ -5,6 +5,7 @@ import * as THREE from "three";
 import type { EyesOf } from "../protocol";
 
 const NEAR_M = 0.02;
+const BETWEEN_PX = 3; // after each of two pictures
 /** A camera looks along -z with y up; eyes along x with z up. */
 export const LOOKS = new THREE.Quaternion().setFromRotationMatrix(
   new THREE.Matrix4().makeBasis(new THREE.Vector3(0, -1, 0), new THREE.Vector3(0, 0, 1), new THREE.Vector3(-1, 0, 0)),
@@ -33,30 +34,32 @@ export function wholeFov(fov_deg: number, part: number, whole: number): number {
   return Math.min(170, (half * 360) / Math.PI);
 }
 
+/** Draws a part of a picture of this height: from the one camera of the whole, or left and right from one each. The rest is empty. */
+export function drawThrough(renderer: THREE.WebGLRenderer, scene: THREE.Scene, cameras: THREE.Camera[], part: Part, height: number): void {
+  const whole = renderer.getSize(new THREE.Vector2());
+  renderer.setScissorTest(false);
+  renderer.clear();
+  renderer.setScissorTest(true);
+  cameras.forEach((camera, k) => {
+    const width = part.width / cameras.length;
+    const own: [number, number, number, number] = [part.x + k * width, height - part.y - part.height, width - (cameras.length - 1) * BETWEEN_PX, part.height]; // from below
+    if (cameras.length > 1) renderer.setViewport(...own);
+    renderer.setScissor(...own);
+    renderer.render(scene, camera);
+  });
+  renderer.setScissorTest(false);
+  renderer.setViewport(0, 0, whole.x, whole.y);
+}
+
 export class Pair {
   private readonly eyes = [-0.5, 0.5].map((side) => ({ side, camera: new THREE.PerspectiveCamera() })); // left, right
 
-  /** Left and right halves of a part of the picture, each with the whole field of view; the rest is empty. */
-  draw(renderer: THREE.WebGLRenderer, scene: THREE.Scene, from: THREE.PerspectiveCamera, { ipd_m, fov_deg }: EyesOf, part: Part, height: number): void {
-    renderer.setScissorTest(false);
-    renderer.clear();
-    renderer.setScissorTest(true);
-    this.place(from, ipd_m, fov_deg, part).forEach((camera, k) => {
-      const half: [number, number, number, number] = [part.x + (k * part.width) / 2, height - part.y - part.height, part.width / 2, part.height]; // from below
-      renderer.setViewport(...half);
-      renderer.setScissor(...half);
-      renderer.render(scene, camera);
-    });
-    renderer.setScissorTest(false);
-    renderer.setViewport(0, 0, ...(renderer.getSize(new THREE.Vector2()).toArray() as [number, number]));
-  }
-
-  /** The two cameras, ipd_m apart, looking the same way. */
-  place(from: THREE.PerspectiveCamera, ipd_m: number, fov_deg: number, part: Part): THREE.PerspectiveCamera[] {
+  /** The two cameras for the halves of a part, ipd_m apart, looking the same way, each with the whole field of view. */
+  place(from: THREE.PerspectiveCamera, { ipd_m, fov_deg }: EyesOf, part: Part): THREE.PerspectiveCamera[] {
     return this.eyes.map(({ side, camera }) => {
       camera.position.set(side * ipd_m, 0, 0).applyMatrix4(from.matrixWorld);
       camera.quaternion.setFromRotationMatrix(from.matrixWorld);
-      Object.assign(camera, { fov: fov_deg, aspect: part.width / 2 / Math.max(1, part.height), near: from.near, far: from.far });
+      Object.assign(camera, { fov: fov_deg, aspect: (part.width / 2 - BETWEEN_PX) / Math.max(1, part.height), near: from.near, far: from.far });
       camera.updateProjectionMatrix();
       camera.updateMatrixWorld();
       return camera;

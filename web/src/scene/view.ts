@@ -9,7 +9,7 @@ import type { Sight, Store } from "../state";
 import type { Controllers } from "../xr";
 import { Bodies } from "./bodies";
 import { CameraRig, type Side } from "./camera";
-import { Pair, standAt, wholeFov, type Part } from "./eyes";
+import { drawThrough, Pair, standAt, wholeFov, type Part } from "./eyes";
 import { share } from "./fading";
 import { Finder } from "./finder";
 import { Ground } from "./ground";
@@ -122,19 +122,20 @@ export class SceneView {
 
   // ---- the camera
 
-  /** Looks at everything, from the front right: at once, or going there. */
+  /** Looks at everything, from the front right: at once, or going there. Whoever looks through eyes goes on to do so. */
   fit(slowly = false): void {
     this.lookAt("perspective", slowly);
   }
 
   /** The scene has another part of the stage: looks at it there, as it was looked at. */
   moved(): void {
-    if (this.store.get("sight") === "outside") this.fit(true);
-    else this.resize();
+    if (this.rig.turned) this.resize();
+    else this.fit(true);
   }
 
   /** Looks at everything from the front, the side, the top, or again from the front right. */
   lookFrom(side: Side): void {
+    this.lookThrough("outside");
     this.lookAt(side, true);
   }
 
@@ -143,20 +144,21 @@ export class SceneView {
     this.rig.turn(right, up, nearer);
   }
 
-  /** Looks through the eyes of somebody in the scene, with one or with two, or from outside again. */
-  lookThrough(sight: Sight): void {
+  /** Looks through the eyes of somebody in the scene, with one or with two, or from outside again, then at everything if `fitted`. */
+  lookThrough(sight: Sight, fitted = false): void {
     if (this.headset.on || (sight !== "outside" && !this.store.get("hello")?.eyes)) return;
     const before = this.store.get("sight");
     this.store.set("sight", sight);
     this.find.twofold = sight === "stereo";
     if ((before === "outside") !== (sight === "outside")) this.rig.hand(sight === "outside");
     this.resize();
+    if (fitted) this.fit();
   }
 
   private lookAt(side: Side, slowly: boolean): void {
     if (!this.bodies || this.headset.on) return;
-    this.lookThrough("outside");
     this.resize();
+    if (this.store.get("sight") !== "outside") return;
     const { path = [], views = {} } = this.store.get("hello") ?? {};
     this.outlook.look(this.bodies, path.map((point) => new THREE.Vector3(...point)), side, slowly, views[side]);
     this.signs.resize(this.stage.clientWidth, this.stage.clientHeight, this.find.scale);
@@ -276,11 +278,11 @@ export class SceneView {
   }
 
   private picture(renderer: THREE.WebGLRenderer): void {
-    const eyes = this.store.get("hello")?.eyes;
-    if (this.store.get("sight") !== "stereo" || !eyes) return renderer.render(this.scene, this.camera);
+    const [eyes, sight] = [this.store.get("hello")?.eyes, this.store.get("sight")];
+    if (sight === "outside" || !eyes) return renderer.render(this.scene, this.camera);
     const [box, free] = [this.stage.getBoundingClientRect(), this.clear()];
     const part: Part = { x: free.x - box.x, y: free.y - box.y, width: free.width, height: free.height };
-    this.pair.draw(renderer, this.scene, this.camera, eyes, part, box.height);
+    drawThrough(renderer, this.scene, sight === "eyes" ? [this.camera] : this.pair.place(this.camera, eyes, part), part, box.height);
   }
 
   private drawFrame(): void {
