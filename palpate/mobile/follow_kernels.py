@@ -47,16 +47,22 @@ def write_row(row, m, u, f, p, b, d, off_centre):
 
 
 @kernel
+def deliver_head(k, head, p, dt):
+    """Packets of the head that have arrived by tick k, to the planner."""
+    ts = take(head, k)
+    while ts >= 0:
+        see_user(p, ts, dt, head.pose[0], head.pose[2], head.pose[3])
+        ts = take(head, k)
+
+
+@kernel
 def deliver(k, head, body, f, p, dt):
     """Packets that have arrived by tick k, to whom they are for."""
     ts = take(body, k)
     while ts >= 0:
         correct(f, ts, (body.pose[0], body.pose[2], body.pose[3]))
         ts = take(body, k)
-    ts = take(head, k)
-    while ts >= 0:
-        see_user(p, ts, dt, head.pose[0], head.pose[2], head.pose[3])
-        ts = take(head, k)
+    deliver_head(k, head, p, dt)
 
 
 @kernel

@@ -15,6 +15,7 @@ from palpate.mobile.chain import Chain
 from palpate.mobile.display.person import ROW
 from palpate.mobile.follow import USABLE_M, Rig
 from palpate.mobile.planning.planner import IMPROVED
+from palpate.mobile.survey import Survey
 from palpate.mobile.users import Event
 from palpate.model.model import Floats
 
@@ -80,6 +81,9 @@ class MobileConfiguration:
     usable_m: float = USABLE_M
     walk_m_s: float = 0.5  # of keys
     turn_rad_s: float = 1.2
+    survey: Survey | float | None = (
+        None  # of the tracker's bias over the floor; a number: simulated, marks so far apart
+    )
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -33,6 +33,7 @@ from palpate.mobile.display.tick import reset_displays, tick_displays
 from palpate.mobile.lift import Lift, new_lift
 from palpate.mobile.planning.planner import Planner, new_planner
 from palpate.mobile.prediction import new_predictor
+from palpate.mobile.survey import Survey, simulated_survey
 from palpate.mobile.tracker import new_station
 from palpate.mobile.users import Walker, new_user
 from palpate.servo.kept import Keeping
@@ -142,6 +143,13 @@ def new_person(who: Who, chosen: MobileConfiguration, walker: Walker) -> Person:
     )  # fmt: skip
 
 
+def surveyed(chosen: MobileConfiguration) -> Survey | None:
+    """What is known of the tracker's bias."""
+    if chosen.survey is None or isinstance(chosen.survey, Survey):
+        return chosen.survey
+    return simulated_survey(chosen.rig.tracker, chosen.seed, chosen.survey)
+
+
 class MobileDisplays:
     """One display for each person; configuration, or any of its fields by name.
 
@@ -160,6 +168,10 @@ class MobileDisplays:
             raise ValueError(f"there are one to four people in a room, not {len(people)}")
         self.configuration, self.people = chosen, tuple(people)
         self.each = [OneDisplay(who, chosen, number) for number, who in enumerate(people)]
+        if (floor := surveyed(chosen)) is not None:
+            self._marks = Block(floor.marks)
+            for each in self.each:
+                each.display.marks = self._marks.address
         self.fields = fields_of(len(people), chosen.arms)
         self.settings = choices_of(chosen, self.each[0].person)
         self.takes = tuple(Event(name, c.low, c.high, whole=c.whole) for name, c in self.settings.items())

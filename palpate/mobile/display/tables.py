@@ -43,6 +43,7 @@ class Display(Struct):
     r_c: float  # nearer is a collision [m]
     usable: float  # radius of the sphere that the device reaches [m]
     silence: int  # of the head's tracker after which the base stops [ticks]
+    marks: int  # Block of a survey of the floor, 0: there was none
     psi: float  # the heading's error that nobody knows of [rad]
     freeze_m: float  # how far a pose that is held in contact may be from the predicted one
     freeze_rad: float
