@@ -69,7 +69,9 @@ def claim(report: Report, steps: dict[float, tuple[Floats, Floats]], runs: dict[
     down = runs["lift, 1 N down"].measured_N[:, 1]
     report.claim("1 N down: mean", down.mean(), -1.03, -0.97, "N")
     report.claim("1 N down: largest deviation", np.abs(down + 1.0).max(), high=0.4, unit="N")
-    report.claim("without a lift the height of the device changes by", float(np.ptp(without["height_m"])), high=0.0, unit="m")
+    report.claim(
+        "without a lift the height of the device changes by", float(np.ptp(without["height_m"])), high=0.0, unit="m"
+    )
 
 
 # ---- figures
