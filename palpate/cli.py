@@ -68,7 +68,7 @@ class Bench:
     quick: bool = False
     """contact, planar, mobile: a fiftieth of all steps, to see that everything runs."""
     seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
-    """servo (4), avatars (4), planar (4), mobile (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
+    """servo, avatars, planar and mobile (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 

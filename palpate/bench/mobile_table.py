@@ -34,7 +34,7 @@ def mobile_table(console: Console, result: dict[str, Any]) -> None:
     for line in (
         f"walks without a device: {walks['times']:.0f} times real time on one core ({walks['walks']} of "
         f"{walks['seconds']:g} s)",
-        f"numpy: the reference's algorithm, every triangle asked; its forces differ by {proxy['apart_N']:.3f} N (median)",
+        f"numpy: the reference's algorithm, every triangle asked; forces differ by {proxy['apart_N']:.3f} N (median)",
         f"load {result['machine']['load_1_min']:.2f} on {result['machine']['cores']} cores before the run",
     ):
         console.print(line, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Scenes of the mobile display: rooms to walk through.  World axes, z up; people and robots on their floor, y up inside.
+"""Scenes of the mobile display: rooms to walk through, in the World's axes, z up.
 
 | scene           | room                                                                | who walks             |
 |-----------------|---------------------------------------------------------------------|-----------------------|
@@ -67,7 +67,14 @@ def mobile_two(**changed: Any) -> Scene:
     things = [
         plane(name="floor"),
         box((1.6, 0.6, 0.06), at=(-0.5 * apart, 0.0, 0.87), fixed=True, name="table", color=STONE, material=SLIPPERY),
-        box((apart - 1.24, 0.20, 0.20), mass=1.5, at=(-0.5 * apart, 0.0, 1.0), name="beam", color=WOOD, material=SLIPPERY),
+        box(
+            (apart - 1.24, 0.20, 0.20),
+            mass=1.5,
+            at=(-0.5 * apart, 0.0, 1.0),
+            name="beam",
+            color=WOOD,
+            material=SLIPPERY,
+        ),
     ]
     return _scene("mobile-two", "Two people, one beam", things, people, changed, SOFT_N_M)
 

@@ -1,4 +1,4 @@
-"""A tour of the scenes' room: past the cube, along the slabs, to the boat.  tour.csv beside this file is it, as recorded.
+"""A tour of the scenes' room: past the cube, along the slabs, to the boat; tour.csv has it, as recorded.
 
 No person was at hand: who walked is the simulated one, with the sway of a gait.  To record it again:
 

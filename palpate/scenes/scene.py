@@ -36,7 +36,9 @@ class Scene:
     spares: tuple[str, ...] = ()
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     task: Task | None = None  # something to learn in it
-    controllers: tuple[Any, ...] = ()  # in place of a plan (docs/extending.md), or functions of the world that make some
+    controllers: tuple[
+        Any, ...
+    ] = ()  # in place of a plan (docs/extending.md), or functions of the world that make some
     # open ones that live in the tick and how each reaches into the world (haptics/reach.py): held by simulated hands,
     # unless a session is given one, which takes the place of the first
     devices: tuple[tuple[Any, Any], ...] = ()

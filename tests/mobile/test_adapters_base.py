@@ -295,6 +295,23 @@ def test_a_robot_that_ends_the_connection_is_lost():
         assert driver.faults["lost"] == 1
 
 
+def test_what_a_robot_says_at_the_end_does_not_take_the_last_zeros_away():
+    """Bytes that nobody has read when a TCP connection closes reset it, and what was sent last is gone."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        driver = RosTwist(f"tcp:127.0.0.1:{listening.getsockname()[1]}")
+        driver.open()
+        robot, _ = listening.accept()
+        driver._ending.set()
+        driver._thread.join()  # which reads
+        with robot:
+            robot.sendall(100 * ODOMETRY)
+            driver.close()
+            heard = b"".join(iter(lambda: robot.recv(65536), b""))
+    lines = [json.loads(line) for line in heard.splitlines()]
+    assert len(lines) >= 4
+    assert [line["msg"]["twist"]["linear"]["x"] for line in lines[-3:]] == [0.0, 0.0, 0.0]
+
+
 def test_a_port_where_nobody_is_is_silent_over_udp_and_refused_over_tcp():
     with socket.socket(type=socket.SOCK_DGRAM) as gone:
         gone.bind(("127.0.0.1", 0))

@@ -172,6 +172,21 @@ def test_a_clock_that_was_set_is_believed_after_a_silence():
         assert np.diff([row[1] for row in reader.rows]).min() > 0
 
 
+@pytest.mark.nojit
+@pytest.mark.parametrize(("later_s", "place"), [(0.03, (0.0, 0.0, 0.0)), (0.001, (0.3, 0.0, 0.0)), (-0.001, (0.0,) * 3),
+                                                (0.0, (0.0,) * 3), (5.0, (0.0,) * 3)])  # fmt: skip
+def test_two_poses_that_do_not_agree_do_not_begin(later_s, place):
+    """About the clock, the place, or which was first; the next one that agrees with the last does."""
+    reader = Reader()
+    reader.put(1.0)
+    reader.take(10)
+    reader.put(1.0 + later_s, place)
+    assert reader.take(11) == []
+    assert reader.counts() == {"waiting": 2}
+    reader.put(1.002 + later_s, place)
+    assert len(reader.take(13)) == 1
+
+
 def test_a_tick_that_was_held_up_goes_on():
     """Ticks that are missing, which no tracker waits for: for the tick all poses come sooner than they can."""
     reader = Reader()

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from palpate import jit
+from palpate.mobile.adapters.orders import Stopping
+from palpate.mobile.adapters.source import Pose
 from palpate.mobile.display.configuration import Who
-from palpate.mobile.planning.planner import IMPROVED, THESIS
+from palpate.mobile.frames import sensor_from_robot
+from palpate.mobile.planning.planner import THESIS
 from palpate.mobile.prediction import Prediction
 from palpate.mobile.tracker import Tracker
 from palpate.mobile.users import explore, turn, walk
@@ -151,7 +154,8 @@ def test_rates_are_those_of_the_reference():
         w.seconds(10.0)
         assert abs(w.run.count - 10_000) <= 1
         for field, wanted, within in (
-            ("mobile_plans", 100, 1), ("mobile_driven", 500, 1), ("mobile_visuals", 600, 1), ("mobile_samples", 1800, 2),
+            ("mobile_plans", 100, 1), ("mobile_driven", 500, 1), ("mobile_visuals", 600, 1),
+            ("mobile_samples", 1800, 2),
         ):  # fmt: skip
             assert abs(int(w[field][-1, 0]) - wanted) <= within, field
 
@@ -271,7 +275,9 @@ def test_a_headset_is_the_persons_head_and_begins_where_they_are():
 # ---- settings, two arms, bad input
 
 
-@pytest.mark.parametrize(("event", "value"), [("follower", 1), ("estimator", 0), ("noise", 2), ("barrier", 0), ("lift", 1)])
+@pytest.mark.parametrize(
+    ("event", "value"), [("follower", 1), ("estimator", 0), ("noise", 2), ("barrier", 0), ("lift", 1)]
+)
 def test_what_is_set_is_shown_and_the_display_goes_on(event, value):
     with walking(walk(0.2, 3.0, 0.3, 90.0), rig=rig(Tracker())) as w:
         w.seconds(0.5)
@@ -317,7 +323,87 @@ def test_a_lift_brings_the_device_to_a_raised_hand():
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(wrong, words):
+    def made():
+        return Walk(
+            [Who(**who) for who in wrong.get("people", [{}])], **{k: v for k, v in wrong.items() if k != "people"}
+        )
+
     with pytest.raises(ValueError, match=words) as error:
-        people = [Who(**who) for who in wrong.pop("people", [{}])]
-        Walk(people, **wrong)
+        made()
     assert "\n" not in str(error.value)
+
+
+# ---- real things in the place of simulated ones
+
+
+class Told:
+    """A source that delivers what the test tells it."""
+
+    def __init__(self):
+        self.refused, self.deliver, self.closed = {}, None, 0
+
+    def open(self, deliver):
+        self.deliver = deliver
+
+    def close(self):
+        self.closed += 1
+
+
+class Driven(Stopping):
+    """A driver whose orders the test reads."""
+
+    def open(self):
+        self.resume()
+
+    def close(self):
+        self.stop()
+
+
+def level(angle: float) -> tuple[float, float, float, float]:
+    """A turn about y."""
+    return (math.cos(0.5 * angle), 0.0, math.sin(0.5 * angle), 0.0)
+
+
+def robot_station(w: Walk, x: float, z: float, phi: float) -> Pose:
+    """What a tracker says of a robot at (x, z, phi): its sensor, by the matrices of the chain."""
+    chain = w.displays.configuration.chain
+    base = sensor_from_robot(chain)
+    R = np.array([x, 1.0, z])  # of the robot's frame in the world
+    axes = np.array([[-math.cos(phi), -math.sin(phi), 0.0], [0.0, 0.0, 1.0], [-math.sin(phi), math.cos(phi), 0.0]])
+    sensor = R - axes @ base[:3, :3].T @ base[:3, 3]
+    return Pose(0, 0.0, tuple(sensor.tolist()), level(-phi))
+
+
+def test_poses_and_orders_of_real_things_go_through_the_display():
+    """A robot and a head that a tracker sees, a base that takes orders: it is told to come where the person is."""
+    source, driver = Told(), Driven()
+    with Walk([Who()], wall_m=9.0, pose_source=source, base_driver=driver) as w:
+        for k in range(400):  # at 200 Hz
+            noise = 1e-6 * (k % 7)
+            robot = robot_station(w, 0.0 + noise, 0.85, 0.0)
+            t = 100.0 + 0.005 * k
+            source.deliver(robot._replace(sampled_s=t))
+            head = Pose(1, t, (0.3 + noise, 1.65, 0.08), level(math.pi))  # it faces the robot, along z
+            source.deliver(head)
+            w.seconds(0.005)
+        assert w["mobile_lost"][-1, 0] == 0
+        # this robot does not obey: between packets the estimate runs ahead with what it was told
+        assert w["mobile_seen"][-1, 0] == pytest.approx((0.0, 0.85, 0.0), abs=0.03)
+        assert w["mobile_seen_user"][-1, 0] == pytest.approx((0.3, 0.0, 0.0), abs=2e-3)
+        newest = driver.book.newest()
+        assert newest.velocity == pytest.approx(w["mobile_command"][-1, 0].tolist(), abs=1e-9)
+        assert np.linalg.norm(newest.velocity[:2]) > 0.05
+        # silence: no force, and the base is told to stand
+        w.seconds(0.4)
+        assert w["mobile_lost"][-1, 0] == 1
+        assert driver.book.newest().velocity == (0.0, 0.0, 0.0)
+        driver.book.orders.silent = 1
+        w.seconds(0.01)
+        assert w.displays.each[0].display.silent == 1
+    assert source.closed == 1
+    assert driver.book.orders.stopped == 1
+
+
+def test_a_source_that_is_none_is_refused_in_one_line():
+    with pytest.raises(ValueError, match="sonar"):
+        Walk([Who()], pose_source="sonar:7")

@@ -1,4 +1,4 @@
-"""The proxy of the mobile display's reference (5.1), written with plain numpy: every triangle is asked, frictionless."""
+"""The proxy of the mobile display's reference (5.1) in plain numpy: every triangle is asked, without friction."""
 
 from __future__ import annotations
 

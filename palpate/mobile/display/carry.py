@@ -121,11 +121,11 @@ def use_pose(d, f, in_contact, idle):
     It follows the predicted one at a distance of freeze at most, and goes back to it slowly when contact ends.
     """
     p = (f.p_out[0], f.p_out[1], f.p_out[2])
-    d.frozen = 1 if in_contact and idle else 0
-    if d.frozen:
+    d.holds = 1 if in_contact and idle else 0
+    if d.holds:
         d.offset = sub(d.used, p)
         far = math.hypot(d.offset[0], d.offset[1]) > d.freeze_m or abs(d.offset[2]) > d.freeze_rad
-    if not d.frozen or far:
+    if not d.holds or far:
         o, m, r = d.offset, d.rate_m_s * d.dt, d.rate_rad_s * d.dt
         d.offset = (o[0] - clip(o[0], m), o[1] - clip(o[1], m), o[2] - clip(o[2], r))
     d.used = add(p, d.offset)

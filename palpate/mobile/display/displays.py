@@ -1,7 +1,7 @@
 """MobileDisplays: displays as a controller of a World (runtime/world/controllers.py), with the devices that they carry.
 
-    displays = MobileDisplays([Who(events=explore(3))])
-    scene = Scene("room", "A room", world, controllers=(displays,), devices=displays.devices(reach))
+displays = MobileDisplays([Who(events=explore(3))])
+scene = Scene("room", "A room", world, controllers=(displays,), devices=displays.devices(reach))
 """
 
 from __future__ import annotations
@@ -16,27 +16,29 @@ import numpy as np
 from palpate.haptics.devices.simulation.simulated import Simulated
 from palpate.haptics.reach import Reach
 from palpate.jit import Block, Struct
+from palpate.mobile.adapters.inbox import Judging, PoseInbox, into
+from palpate.mobile.adapters.opening import make_base_driver, make_pose_source
+from palpate.mobile.adapters.source import ROBOT
 from palpate.mobile.base import new_drive
 from palpate.mobile.chain import Chain
+from palpate.mobile.display.choices import FOLLOWERS, NOISES, choices_of, preset_row
 from palpate.mobile.display.configuration import MobileConfiguration, Who
 from palpate.mobile.display.fields import SETTINGS, At, fields_of
-from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, WAYS, Person
+from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, Person
 from palpate.mobile.display.publish import publish_displays
-from palpate.mobile.display.settings import FOLLOWER, PRESET, take_displays
+from palpate.mobile.display.settings import take_displays
 from palpate.mobile.display.shown import describe_displays, shown_bodies, yawed
 from palpate.mobile.display.tables import Arm, Display, Displays
 from palpate.mobile.display.tick import reset_displays, tick_displays
 from palpate.mobile.lift import Lift, new_lift
-from palpate.mobile.planning.planner import IMPROVED, THESIS, Follower, Planner, new_planner
-from palpate.mobile.prediction import METHODS, new_predictor
-from palpate.mobile.tracker import Tracker, new_station
+from palpate.mobile.planning.planner import Planner, new_planner
+from palpate.mobile.prediction import new_predictor
+from palpate.mobile.tracker import new_station
 from palpate.mobile.users import Walker, new_user
 from palpate.servo.kept import Keeping
 from palpate.servo.parts import Part
 from palpate.servo.simulation import Event
 
-FOLLOWERS: dict[str, Follower] = {"thesis, 0.2 m/s": THESIS, "thesis, 0.5 m/s": THESIS.fast(), "improved": IMPROVED}
-NOISES = {"quiet": Tracker(), "worst": Tracker().worst()}
 PATIENCE_S = 0.3  # with keys that fell silent
 
 
@@ -141,21 +143,31 @@ def new_person(who: Who, chosen: MobileConfiguration, walker: Walker) -> Person:
 
 
 class MobileDisplays:
-    """One display for each person; configuration, or any of its fields by name."""
+    """One display for each person; configuration, or any of its fields by name.
+
+    pose_source   where poses of heads and robots come from, "udp:127.0.0.1:9000" or a PoseSource; None: simulated
+    base_driver   who drives the first robot, "ros-twist:tcp:127.0.0.1:9090" or a BaseDriver; None: simulated
+
+    Stations are 0 and 1 for the first robot and head, 3 and 4 for the next, and so on.
+    """
 
     def __init__(
-        self, people: Sequence[Who] = (Who(),), configuration: MobileConfiguration | None = None, **changed: Any
-    ) -> None:
+        self, people: Sequence[Who] = (Who(),), configuration: MobileConfiguration | None = None, *,
+        pose_source: Any = None, base_driver: Any = None, **changed: Any,
+    ) -> None:  # fmt: skip
         chosen = replace(configuration or MobileConfiguration(), **changed)
         if not 1 <= len(people) <= 4:
             raise ValueError(f"there are one to four people in a room, not {len(people)}")
         self.configuration, self.people = chosen, tuple(people)
         self.each = [OneDisplay(who, chosen, number) for number, who in enumerate(people)]
         self.fields = fields_of(len(people), chosen.arms)
-        self.settings = settings_of(chosen, self.each[0].person)
-        self.takes = tuple(Event(name, low, high, whole=whole) for name, (_, low, high, whole) in self.settings.items())
+        self.settings = choices_of(chosen, self.each[0].person)
+        self.takes = tuple(Event(name, c.low, c.high, whole=c.whole) for name, c in self.settings.items())
         self.shown = shown_bodies(self)
         self._carried: list[Simulated] = []
+        self.source = make_pose_source(pose_source) if isinstance(pose_source, str) else pose_source
+        self.driver = make_base_driver(base_driver) if isinstance(base_driver, str) else base_driver
+        self._real: list[Block] = []
 
     def devices(self, reach: Reach) -> tuple[tuple[Simulated, Reach], ...]:
         """Of all arms of all displays, in their order: what a Scene takes."""
@@ -178,24 +190,21 @@ class MobileDisplays:
             if simulated:
                 kept += [reaching.in_tick.port, *reaching.in_tick.owner.state]
         self._hear(engine)
+        self._connect()
         self._keeping = Keeping(kept)
-        own, rig = self.settings, self.configuration.rig
+        rig = self.configuration.rig
         self.arrays = Displays(
             display=np.array([each.block.address for each in self.each], dtype=np.int64), kept=self._keeping.addresses,
-            preset=np.array([preset_row(follower, self.configuration) for follower in self.followers]),
+            preset=np.array([preset_row(each, self.configuration) for each in (rig.follower, *FOLLOWERS.values())]),
             noise=np.array([[t.jitter_m, t.jitter_rad] for t in (rig.tracker, *NOISES.values())]),
-            setting=np.array([row[:3] for row in own.values()]), first_event=engine.kind_of(SETTINGS[0]),
+            setting=np.array([choice[:3] for choice in self.settings.values()]),
+            first_event=engine.kind_of(SETTINGS[0]),
             first_body=engine.model.n_bodies + engine.shown.index(self.shown[0]),
         )  # fmt: skip
         self._block = Block(engine.head, self.arrays, At(*(engine.layout.offset[name] for name in At._fields)))
         return Part(
             tick_displays, self._block, take=take_displays, reset=reset_displays, publish=publish_displays
         )  # fmt: skip
-
-    @property
-    def followers(self) -> tuple[Follower, ...]:
-        """Its own, and those to choose from."""
-        return (self.configuration.rig.follower, *FOLLOWERS.values())
 
     def _hear(self, engine: Any) -> None:
         """The first person's hand and head are a page's."""
@@ -205,28 +214,31 @@ class MobileDisplays:
         names = [body["name"] for body in self.shown]
         person.hand_body, person.head_body = first + names.index("hand"), first + names.index("head")
 
+    def _connect(self) -> None:
+        """Real things in the place of simulated ones."""
+        hz, inboxes = self.configuration.rig.tick_hz, dict[int, PoseInbox]()
+        for number, each in enumerate(self.each if self.source is not None else ()):
+            robot = ROBOT if number == 0 else 2 * number + 1
+            inboxes[robot] = PoseInbox(tick_hz=hz)
+            inboxes[robot + 1] = PoseInbox(Judging(gaze=True), tick_hz=hz)
+            each.display.body_inbox = self._keep(inboxes[robot].inbox, self.configuration.chain.linkage)
+            each.display.head_inbox = self._keep(inboxes[robot + 1].inbox)
+        self.inboxes = inboxes
+        if self.source is not None:
+            self.source.open(into(inboxes))
+        if self.driver is not None:
+            self.each[0].display.orders = self._keep(self.driver.book.orders)
+            self.driver.open()
+
+    def _keep(self, *parts: Struct) -> int:
+        self._real.append(Block(*parts))
+        return self._real[-1].address
+
+    def close(self) -> None:
+        """Let go of what is real; the base stands."""
+        for each in (self.source, self.driver):
+            if each is not None:
+                each.close()
+
     def hello(self) -> dict[str, Any]:
         return describe_displays(self)
-
-
-def settings_of(chosen: MobileConfiguration, person: Person) -> dict[str, tuple[float, float, float, bool]]:
-    """Of each of SETTINGS value, bounds, and whether it is a whole number."""
-    walks = person.time.shape[0] > 0
-    return {
-        "person": (float(person.way), 0.0, float(len(WAYS) - 1 - (not walks)), True),
-        "follower": (0.0, 0.0, float(len(FOLLOWERS)), True),
-        "estimator": (float(METHODS.index(chosen.rig.prediction.method)), 0.0, len(METHODS) - 1.0, True),
-        "noise": (0.0, 0.0, float(len(NOISES)), True),
-        "barrier": (float(chosen.rig.safety.barrier), 0.0, 1.0, True),
-        "lift": (float(chosen.lift), 0.0, 1.0, True),
-        "walk_speed": (chosen.walk_m_s, 0.1, 1.5, False),
-        "walk_ahead": (0.0, -1.0, 1.0, False),
-        "walk_side": (0.0, -1.0, 1.0, False),
-        "walk_turn": (0.0, -1.0, 1.0, False),
-    }
-
-
-def preset_row(follower: Follower, chosen: MobileConfiguration) -> list[float]:
-    """What of a Planner makes a follower, as settings.PRESET names it."""
-    planner = new_planner(follower, chosen.rig.safety)
-    return [float(getattr(planner, name)) for name in PRESET]

@@ -86,7 +86,7 @@ def put_numbers(f, i, k, at, n, d, u, body, g, s, b, l):
     """Row n of each field; g the Predictor."""
     i[k + at.mobile_case + n], i[k + at.mobile_active + n] = s.case, s.active
     i[k + at.mobile_warning + n], i[k + at.mobile_lost + n] = s.warning, d.lost
-    i[k + at.mobile_frozen + n] = d.frozen
+    i[k + at.mobile_frozen + n] = d.holds
     i[k + at.mobile_plans + n], i[k + at.mobile_visuals + n] = s.plans, d.visuals
     i[k + at.mobile_driven + n], i[k + at.mobile_samples + n] = b.updates, body.sampled
     for j, count in enumerate((g.used, g.stale, g.absurd, g.restarts, body.lost)):

@@ -6,7 +6,10 @@ Inside y is up: (x, z) of the floor and the heading phi; what a World has is z u
 from __future__ import annotations
 
 from palpate.jit import Quaternion, Struct, Vector, block_loader
+from palpate.mobile.adapters.inbox import Inbox
+from palpate.mobile.adapters.orders import Orders
 from palpate.mobile.base import Drive
+from palpate.mobile.chain import Linkage
 from palpate.mobile.display.fields import At
 from palpate.mobile.display.person import Person
 from palpate.mobile.lift import Lift
@@ -50,7 +53,7 @@ class Display(Struct):
     # the pose that rendering uses: the predicted one, and what contact keeps it off that
     used: Vector  # x, z, phi
     offset: Vector
-    frozen: int
+    holds: int  # 1: contact holds the pose
     # what the person is shown, at its own rate
     eye: Vector  # z up
     eye_turn: Quaternion
@@ -63,7 +66,11 @@ class Display(Struct):
     ticks: int
     sigma: float  # of the estimate [m]
     lost: int  # 1: somebody is not seen, or the base does not answer
-    silent: int  # 1: the base does not answer; written by whoever drives a real one
+    silent: int  # 1: the base does not answer
+    # real things in the place of simulated ones, 0: simulated (adapters/)
+    head_inbox: int  # Blocks of an Inbox: of the head's poses, and
+    body_inbox: int  # of the robot's, with the chain that finds it
+    orders: int  # Block of the Orders to the base
 
 
 class Arm(Struct):
@@ -97,3 +104,6 @@ load_display = block_loader(
     (Planner, False), (Drive, False), (Lift, False),
 )  # fmt: skip
 load_arm = block_loader((Arm, False))
+load_head_inbox = block_loader((Inbox, False))
+load_body_inbox = block_loader((Inbox, False), (Linkage, True))
+load_orders = block_loader((Orders, False))

@@ -13,6 +13,8 @@ from palpate.haptics.devices.port import load_port
 from palpate.haptics.reach_tables import load_head
 from palpate.jit import kernel, shared
 from palpate.jit.routines import routine
+from palpate.mobile.adapters.inbox import robot_of, take_pose
+from palpate.mobile.adapters.orders import order
 from palpate.mobile.base import drive
 from palpate.mobile.display.carry import (
     measure_hip,
@@ -24,13 +26,20 @@ from palpate.mobile.display.carry import (
     use_pose,
 )
 from palpate.mobile.display.person import from_trunk_axes, in_trunk_axes, step_person
-from palpate.mobile.display.tables import load_arm, load_display, load_displays
+from palpate.mobile.display.tables import (
+    load_arm,
+    load_body_inbox,
+    load_display,
+    load_displays,
+    load_head_inbox,
+    load_orders,
+)
 from palpate.mobile.follow_kernels import deliver
 from palpate.mobile.frames import to_y_up, to_z_up
 from palpate.mobile.lift import lift_step
 from palpate.mobile.planning.others import forget_others, note_other
-from palpate.mobile.planning.planner import plan
-from palpate.mobile.prediction import predict
+from palpate.mobile.planning.planner import plan, see_user
+from palpate.mobile.prediction import correct, predict
 from palpate.mobile.rates import due
 from palpate.mobile.tracker import track
 from palpate.servo.kept import restore_kept
@@ -63,8 +72,10 @@ def go_on(d, p, u, b, l, k):
         arm = load_arm(d.arm[n])[0]
         if arm.device != 0:
             push_base(arm, b, d.height + l.y)
-    drive(b, k)
-    step_person(p, u, k + 1, b.pose[0], b.pose[1])
+    if d.body_inbox == 0:
+        drive(b, k)
+    if d.head_inbox == 0:
+        step_person(p, u, k + 1, b.pose[0], b.pose[1])
 
 
 @kernel
@@ -72,20 +83,6 @@ def gaze(g):
     """Of a person who faces g and looks down at the hand, x ahead, z up: a turn about z, then the tilt about y."""
     c, s = math.cos(0.5 * (g + math.pi)), math.sin(0.5 * (g + math.pi))
     return (c * COS_TILT, -s * SIN_TILT, c * SIN_TILT, s * COS_TILT)
-
-
-@kernel
-def sense(d, u, head, body, f, s, b, k):
-    """Trackers and the estimate, at tick k."""
-    track(head, k, u.head[0], u.head[1], u.head[2], u.g)
-    track(body, k, b.pose[0], 0.0, b.pose[1], b.pose[2] - d.psi)
-    predict(f, b.command)
-    deliver(k, head, body, f, s, d.dt)
-    d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
-    d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
-    if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
-        d.eye, d.eye_turn = to_z_up(u.head), gaze(u.g)
-        d.visuals += 1
 
 
 @kernel
@@ -100,6 +97,52 @@ def hands_seen(d):
 
 
 @kernel
+def hear_head(d, u, s, k):
+    """Poses of a real head; where it is seen is all that is known of the person."""
+    (box,) = load_head_inbox(d.head_inbox)
+    ts = take_pose(box, k)
+    while ts >= 0:
+        x, y, z, g = box.pose
+        see_user(s, ts, d.dt, x, z, g)
+        u.x, u.z, u.g, u.head = s.user[0], s.user[1], g, (x, y, z)
+        ts = take_pose(box, k)
+    hand, _ = hands_seen(d)
+    u.hand = hand
+
+
+@kernel
+def hear_body(d, f, b, k):
+    """Poses of a real robot; where it is predicted is all that is known of it."""
+    box, chain = load_body_inbox(d.body_inbox)
+    ts = take_pose(box, k)
+    while ts >= 0:
+        x, _, z, phi = robot_of(chain, box.pose)
+        correct(f, ts, (x, z, phi))
+        ts = take_pose(box, k)
+    b.pose, b.velocity = (f.p_out[0], f.p_out[1], f.p_out[2]), (f.v_out[0], f.v_out[1], f.v_out[2])
+
+
+@kernel
+def sense(d, u, head, body, f, s, b, k):
+    """Trackers and the estimate, at tick k."""
+    if d.head_inbox == 0:
+        track(head, k, u.head[0], u.head[1], u.head[2], u.g)
+    if d.body_inbox == 0:
+        track(body, k, b.pose[0], 0.0, b.pose[1], b.pose[2] - d.psi)
+    predict(f, b.command)
+    deliver(k, head, body, f, s, d.dt)
+    if d.head_inbox != 0:
+        hear_head(d, u, s, k)
+    if d.body_inbox != 0:
+        hear_body(d, f, b, k)
+    d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
+    d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
+    if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
+        d.eye, d.eye_turn = to_z_up(u.head), gaze(u.g)
+        d.visuals += 1
+
+
+@kernel
 def decide(d, f, s, b, l, k):
     """The planner's turn, and the lift's; a base that is not seen is told to stand."""
     hand, off = hands_seen(d)
@@ -108,6 +151,10 @@ def decide(d, f, s, b, l, k):
         b.command, b.commanded_at = s.command, k
     if d.lost:
         b.command = (0.0, 0.0, 0.0)
+    if d.orders != 0:
+        (o,) = load_orders(d.orders)
+        order(o, k, b.command, d.used[2])
+        d.silent = o.silent
     lift_step(l, k, hand[1], d.lost == 0)
 
 
@@ -125,7 +172,7 @@ def carry_on(d, u, f, s, b, l):
     """Where the arms are at the next tick: as rendering believes, and in truth."""
     idle = s.command[0] == 0.0 and s.command[1] == 0.0 and s.command[2] == 0.0
     use_pose(d, f, touches(d), idle)
-    v = (0.0, 0.0, 0.0) if d.frozen else (f.v_out[0], f.v_out[1], f.v_out[2])
+    v = (0.0, 0.0, 0.0) if d.holds else (f.v_out[0], f.v_out[1], f.v_out[2])
     y, hand = d.height + l.y, in_trunk_axes(u, u.hand)
     for n in range(d.arm.shape[0]):
         arm = load_arm(d.arm[n])[0]

@@ -10,7 +10,8 @@ runs beside it, through mailboxes (servo/beside.py):
 
 Either may have `hello() -> dict`: what a page shows and sets of it (runtime/hello.py) beside what it does of the World.
 A compiled one may have `shown`: bodies as of a hello, each with its `start` (a row of `pose`), which are not the
-World's; it finds its own in WorldSimulation.shown, whose rows of `pose` come after the World's, and writes them.
+World's; it finds its own in WorldSimulation.shown, whose rows of `pose` come after the World's, and writes them.  With
+`close` it is told when the simulation ends.
 
 h Head, e Exchange, c Controlled
 """

@@ -94,7 +94,8 @@ def describe_world(engine: WorldSimulation) -> dict[str, Any]:
                 "shapes": [describe_shape(s, meshes) for s in (bodies[name].shapes if name in bodies else ())],
             }
             for row, name in enumerate(model.body_names)
-        ] + engine.shown,
+        ]
+        + engine.shown,
         "start": describe_start(engine) + [body["start"] for body in engine.shown],
         "edit_modes": list(MODES) if engine.guiding else [],
         "tool": scene.editing.tool,

@@ -94,8 +94,8 @@ class WorldSimulation(Simulation):
 
     def _sizes(self) -> dict[str, int]:
         model, contacts = self.model, len(self.world.arrays.contacts.gap)
-        return {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies + len(self.shown), "n_devices": len(self.devices),
-                "n_contacts": min(MOST_CONTACTS, contacts)}  # fmt: skip
+        return {"nq": model.nq, "nv": model.nv, "n_bodies": model.n_bodies + len(self.shown),
+                "n_devices": len(self.devices), "n_contacts": min(MOST_CONTACTS, contacts)}  # fmt: skip
 
     @property
     def address(self) -> int:
@@ -181,6 +181,9 @@ class WorldSimulation(Simulation):
     def close(self) -> None:
         """Let go of the shared memory, and give the world its own gravity and friction back, which a page may have
         changed; nothing may run on this engine any more."""
+        for each in self.controllers:
+            if hasattr(each, "close"):
+                each.close()
         self.arrays.gravity[:] = self.arrays.gravity_own
         self.arrays.mu_static[:], self.arrays.mu_sliding[:] = np.split(self.arrays.mu_own, 2, axis=1)
         super().close()
