@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trimesh
 
 from palpate import jit
 from palpate.mobile.adapters.orders import Stopping
@@ -13,8 +14,12 @@ from palpate.mobile.display.configuration import Who
 from palpate.mobile.frames import sensor_from_robot
 from palpate.mobile.planning.planner import THESIS
 from palpate.mobile.prediction import Prediction
+from palpate.mobile.things import hull_mesh
 from palpate.mobile.tracker import Tracker
 from palpate.mobile.users import explore, turn, walk
+from palpate.model.description import Body, Joint, MultiBody
+from palpate.model.shapes import Shape
+from palpate.spatial.placement import IDENTITY, Transform
 from tests.mobile.walks import UNBIASED, WALL_M, WORST, Walk, rig, walking
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="a World's tick needs the compiler")
@@ -331,6 +336,26 @@ def test_what_cannot_be_is_refused_in_one_line(wrong, words):
     with pytest.raises(ValueError, match=words) as error:
         made()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mesh_with_holes_is_felt_where_it_is_and_never_more_than_the_device_can(seed, tmp_path):
+    """Every third triangle is missing: the hand comes through, and nothing else happens."""
+    rng = np.random.default_rng(seed)
+    vertices, triangles = hull_mesh(24, 16)
+    path = tmp_path / "holes.ply"
+    trimesh.Trimesh(vertices, triangles[rng.uniform(size=len(triangles)) > 1 / 3], process=False).export(path)
+    shape = Shape("mesh", (1.0, 1.0, 1.0), mesh=path, convex=False)
+    at = Transform(IDENTITY.R, (-1.0, 0.0, 1.0))
+    thing = MultiBody("holes", (Body("holes", shapes=(shape,)),), (Joint("holes", "fixed", "world", "holes", at),))
+    events = [walk(0.3, 6.0, 0.15, float(rng.uniform(-30.0, 30.0))), turn(1.0, 3.0, float(rng.uniform(-40.0, 40.0)))]
+    with walking(*events, thing=thing) as w:
+        w.seconds(6.0)
+        forces = np.linalg.norm(w["device_force"][:, 0], axis=1)
+        assert np.isfinite(w["pose"]).all()
+        assert forces.max() <= 8.5 + 1e-9
+        assert np.diff(forces).max() <= 0.5 + 1e-9
+        assert (w["device_counters"][-1, 0, :5] == 0).all()  # no fault
 
 
 # ---- real things in the place of simulated ones
