@@ -19,7 +19,7 @@ from palpate.mobile.display.displays import MobileDisplays
 from palpate.mobile.display.recorded import load_walk
 from palpate.mobile.things import boat, slab, surfaces
 from palpate.mobile.tour import TOUR_FILE
-from palpate.mobile.users import reach
+from palpate.mobile.walking.users import reach
 from palpate.model.description import MultiBody
 from palpate.model.library.primitives import box, cylinder, plane
 from palpate.model.shapes import Material

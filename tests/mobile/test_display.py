@@ -11,12 +11,12 @@ from palpate import jit
 from palpate.mobile.adapters.orders import Stopping
 from palpate.mobile.adapters.source import Pose
 from palpate.mobile.display.configuration import Who
-from palpate.mobile.frames import sensor_from_robot
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.geometry.frames import sensor_from_robot
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import THESIS
-from palpate.mobile.prediction import Prediction
 from palpate.mobile.things import hull_mesh
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import explore, turn, walk
+from palpate.mobile.walking.users import explore, turn, walk
 from palpate.model.description import Body, Joint, MultiBody
 from palpate.model.shapes import Shape
 from palpate.spatial.placement import IDENTITY, Transform

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from palpate import jit
-from palpate.mobile.base import Base
-from palpate.mobile.cases import Case, read_case, replay_case, write_case
-from palpate.mobile.follow import HOLD, Following, Rig, follow, follow_many
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.base import Base
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import IMPROVED, THESIS, WARN_COMING, WARN_TOUCH, Safety
 from palpate.mobile.planning.room import open_room
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import chase, explore, reach, turn, walk
+from palpate.mobile.walking.cases import Case, read_case, replay_case, write_case
+from palpate.mobile.walking.follow import HOLD, Following, Rig, follow, follow_many
+from palpate.mobile.walking.users import chase, explore, reach, turn, walk
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="tens of thousands of ticks")
 NOISY = Tracker(bias_m=0.0).worst()

@@ -7,9 +7,9 @@ import pytest
 
 from palpate import jit
 from palpate.jit import Block, entry
-from palpate.mobile.survey import Survey, load_marks, put_right, simulated_survey, survey
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import turn, walk
+from palpate.mobile.estimate.survey import Survey, load_marks, put_right, simulated_survey, survey
+from palpate.mobile.hardware.tracker import Tracker
+from palpate.mobile.walking.users import turn, walk
 from tests.mobile.walks import rig, walking
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="a World's tick needs the compiler")

@@ -9,10 +9,10 @@ from palpate.haptics.reach import Reach
 from palpate.haptics.rendering.surface import Surface
 from palpate.mobile.display.configuration import Who
 from palpate.mobile.display.displays import MobileDisplays
-from palpate.mobile.follow import Rig
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
+from palpate.mobile.walking.follow import Rig
 from palpate.model.description import MultiBody
 from palpate.model.library.primitives import box
 from palpate.runtime.world.simulation import WorldSimulation

@@ -8,9 +8,9 @@ from palpate.mobile.display.configuration import MobileConfiguration
 from palpate.mobile.display.fields import SETTINGS
 from palpate.mobile.display.person import WAYS, Person
 from palpate.mobile.display.settings import PRESET
+from palpate.mobile.estimate.prediction import METHODS
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import IMPROVED, THESIS, Follower, new_planner
-from palpate.mobile.prediction import METHODS
-from palpate.mobile.tracker import Tracker
 
 FOLLOWERS: dict[str, Follower] = {"thesis, 0.2 m/s": THESIS, "thesis, 0.5 m/s": THESIS.fast(), "improved": IMPROVED}
 NOISES = {"quiet": Tracker(), "worst": Tracker().worst()}

@@ -11,12 +11,12 @@ import numpy as np
 
 from palpate.haptics.devices.simulation.phantom import MODELS
 from palpate.haptics.hand import Hand
-from palpate.mobile.chain import Chain
 from palpate.mobile.display.person import ROW
-from palpate.mobile.follow import USABLE_M, Rig
+from palpate.mobile.estimate.survey import Survey
+from palpate.mobile.geometry.chain import Chain
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.survey import Survey
-from palpate.mobile.users import Event
+from palpate.mobile.walking.follow import USABLE_M, Rig
+from palpate.mobile.walking.users import Event
 from palpate.model.model import Floats
 
 

@@ -19,8 +19,6 @@ from palpate.jit import Block, Struct
 from palpate.mobile.adapters.inbox import Judging, PoseInbox, into
 from palpate.mobile.adapters.opening import make_base_driver, make_pose_source
 from palpate.mobile.adapters.source import ROBOT
-from palpate.mobile.base import new_drive
-from palpate.mobile.chain import Chain
 from palpate.mobile.display.choices import FOLLOWERS, NOISES, choices_of, preset_row
 from palpate.mobile.display.configuration import MobileConfiguration, Who
 from palpate.mobile.display.fields import SETTINGS, At, fields_of
@@ -30,12 +28,14 @@ from palpate.mobile.display.settings import take_displays
 from palpate.mobile.display.shown import describe_displays, shown_bodies, yawed
 from palpate.mobile.display.tables import Arm, Display, Displays
 from palpate.mobile.display.tick import reset_displays, tick_displays
-from palpate.mobile.lift import Lift, new_lift
+from palpate.mobile.estimate.prediction import new_predictor
+from palpate.mobile.estimate.survey import Survey, simulated_survey
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.hardware.base import new_drive
+from palpate.mobile.hardware.lift import Lift, new_lift
+from palpate.mobile.hardware.tracker import new_station
 from palpate.mobile.planning.planner import Planner, new_planner
-from palpate.mobile.prediction import new_predictor
-from palpate.mobile.survey import Survey, simulated_survey
-from palpate.mobile.tracker import new_station
-from palpate.mobile.users import Walker, new_user
+from palpate.mobile.walking.users import Walker, new_user
 from palpate.servo.kept import Keeping
 from palpate.servo.parts import Part
 from palpate.servo.simulation import Event

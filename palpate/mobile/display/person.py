@@ -17,9 +17,9 @@ from palpate.haptics.devices.messages import load_speaking
 from palpate.haptics.devices.want import HOLD
 from palpate.haptics.hand import row_before
 from palpate.jit import Struct, Vector, block_loader, entry, kernel
-from palpate.mobile.frames import to_y_up
+from palpate.mobile.geometry.frames import to_y_up
 from palpate.mobile.rates import wrap
-from palpate.mobile.users import Walker, step_user
+from palpate.mobile.walking.users import Walker, step_user
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.vectors import add_scaled, length, sub
 

@@ -9,7 +9,7 @@ from palpate.jit.routines import routine
 from palpate.mobile.display.fields import SETTINGS
 from palpate.mobile.display.person import KEYS, RECORDED
 from palpate.mobile.display.tables import load_display, load_displays
-from palpate.mobile.prediction import HOLD
+from palpate.mobile.estimate.prediction import HOLD
 
 (PERSON, FOLLOWER, ESTIMATOR, NOISE, BARRIER, LIFT, WALK_SPEED, WALK_AHEAD, WALK_SIDE, WALK_TURN) = range(len(SETTINGS))
 # columns of Displays.preset: what of a Planner makes a follower

@@ -8,15 +8,15 @@ from __future__ import annotations
 from palpate.jit import Quaternion, Struct, Vector, block_loader
 from palpate.mobile.adapters.inbox import Inbox
 from palpate.mobile.adapters.orders import Orders
-from palpate.mobile.base import Drive
-from palpate.mobile.chain import Linkage
 from palpate.mobile.display.fields import At
 from palpate.mobile.display.person import Person
-from palpate.mobile.lift import Lift
+from palpate.mobile.estimate.prediction import Predictor
+from palpate.mobile.geometry.chain import Linkage
+from palpate.mobile.hardware.base import Drive
+from palpate.mobile.hardware.lift import Lift
+from palpate.mobile.hardware.tracker import Station
 from palpate.mobile.planning.planner import Planner
-from palpate.mobile.prediction import Predictor
-from palpate.mobile.tracker import Station
-from palpate.mobile.users import Walker
+from palpate.mobile.walking.users import Walker
 from palpate.model.model import Floats2, Ints1
 from palpate.servo.head import Head
 

@@ -15,7 +15,6 @@ from palpate.jit import kernel, shared
 from palpate.jit.routines import routine
 from palpate.mobile.adapters.inbox import robot_of, take_pose
 from palpate.mobile.adapters.orders import order
-from palpate.mobile.base import drive
 from palpate.mobile.display.carry import (
     measure_hip,
     place_reach,
@@ -34,15 +33,16 @@ from palpate.mobile.display.tables import (
     load_head_inbox,
     load_orders,
 )
-from palpate.mobile.follow_kernels import deliver_head
-from palpate.mobile.frames import to_y_up, to_z_up
-from palpate.mobile.lift import lift_step
+from palpate.mobile.estimate.prediction import correct, predict
+from palpate.mobile.estimate.survey import load_marks, put_right
+from palpate.mobile.geometry.frames import to_y_up, to_z_up
+from palpate.mobile.hardware.base import drive
+from palpate.mobile.hardware.lift import lift_step
+from palpate.mobile.hardware.tracker import take, track
 from palpate.mobile.planning.others import forget_others, note_other
 from palpate.mobile.planning.planner import plan, see_user
-from palpate.mobile.prediction import correct, predict
 from palpate.mobile.rates import due
-from palpate.mobile.survey import load_marks, put_right
-from palpate.mobile.tracker import take, track
+from palpate.mobile.walking.follow_kernels import deliver_head
 from palpate.servo.kept import restore_kept
 from palpate.spatial.vectors import add, dot, length, scale
 

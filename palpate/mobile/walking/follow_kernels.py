@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 from palpate.jit import block_loader, entry, kernel
-from palpate.mobile.base import Drive, drive
-from palpate.mobile.measures import Loop, measure, measure_plan
+from palpate.mobile.estimate.prediction import Predictor, correct, predict
+from palpate.mobile.hardware.base import Drive, drive
+from palpate.mobile.hardware.tracker import Station, take, track
 from palpate.mobile.planning.hands import from_robot_axes, in_robot_axes
 from palpate.mobile.planning.planner import Planner, plan, see_user
-from palpate.mobile.prediction import Predictor, correct, predict
 from palpate.mobile.rates import due
-from palpate.mobile.tracker import Station, take, track
-from palpate.mobile.users import Walker, step_user
+from palpate.mobile.walking.measures import Loop, measure, measure_plan
+from palpate.mobile.walking.users import Walker, step_user
 
 COLUMNS = (
     "time_s", "user_x", "user_z", "user_g", "hand_x", "hand_y", "hand_z", "robot_x", "robot_z", "robot_phi",

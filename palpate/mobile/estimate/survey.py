@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from palpate.jit import Block, Struct, Vector, block_loader, entry, kernel
+from palpate.mobile.hardware.tracker import Station, Tracker, bias_at, new_station
 from palpate.mobile.rates import normal
-from palpate.mobile.tracker import Station, Tracker, bias_at, new_station
 from palpate.model.model import Floats, Floats2
 
 READINGS = 100  # at each mark
