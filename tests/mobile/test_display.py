@@ -297,6 +297,35 @@ def test_what_is_set_is_shown_and_the_display_goes_on(event, value):
             assert (predictor.method, predictor.bleed) == (0, 0)
 
 
+def test_what_is_set_stays_through_a_reset():
+    with walking(walk(0.2, 3.0, 0.3, 90.0), rig=rig(Tracker().worst(), prediction=WORST)) as w:
+        one = w.displays.each[0]
+        own = (one.predictor.R, one.planner.rate_hz, one.planner.user_tau)
+        w.simulation.restart()
+        assert (one.predictor.R, one.planner.rate_hz, one.planner.user_tau) == own
+        for event, value in (("follower", 1), ("noise", 1), ("estimator", 1), ("barrier", 0)):
+            w.send(event, value)
+        w.seconds(0.5)
+        w.simulation.restart()
+        w.seconds(0.1)
+        assert (one.planner.rate_hz, one.planner.barrier, one.predictor.method) == (10, 0, 1)
+        assert one.body.jitter_m == Tracker().jitter_m
+        assert one.predictor.R[0] == Tracker().jitter_m ** 2
+
+
+def test_a_pointer_takes_over_from_a_person_who_walks_by_themselves_and_a_reset_gives_back():
+    with walking(walk(0.1, 9.0, 0.3, 90.0), wall_m=9.0) as w:
+        row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("hand")
+        w.run.ticks(300, hands(w, 300, body=row, target=(-0.6, 0.1, 1.0), stiffness_N_m=400.0))
+        assert w["mobile_person"][-1] == 1.0
+        w.seconds(1.0)
+        assert np.ptp(w["mobile_user"][-100:, 0, 0]) == 0.0
+        w.simulation.restart()
+        w.seconds(0.5)
+        assert w["mobile_person"][-1] == 0.0
+        assert np.ptp(w["mobile_user"][-100:, 0, 0]) > 0.0
+
+
 def test_two_arms_stand_beside_each_other_and_each_feels_the_wall():
     """Mobile display, 6.3: two devices on one base, for a grasp."""
     with walking(walk(0.2, (WALL_M - 0.6 + 0.008) / 0.3 + 0.2, 0.3), arms=2) as w:

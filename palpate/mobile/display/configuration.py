@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -96,7 +96,3 @@ class MobileConfiguration:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
                 raise ValueError(f"{name} is {value}; it must be positive")
-
-    def with_rig(self, **changed: object) -> MobileConfiguration:
-        """With other parts of its rig."""
-        return replace(self, rig=replace(self.rig, **changed))  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from palpate.jit import Block, Struct
 from palpate.mobile.adapters.inbox import Judging, PoseInbox, into
 from palpate.mobile.adapters.opening import make_base_driver, make_pose_source
 from palpate.mobile.adapters.source import ROBOT
-from palpate.mobile.display.choices import FOLLOWERS, NOISES, choices_of, preset_row
+from palpate.mobile.display.choices import FOLLOWERS, bleeds, choices_of, noise_rows, preset_row
 from palpate.mobile.display.configuration import MobileConfiguration, Who
 from palpate.mobile.display.fields import SETTINGS, At, fields_of
 from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, Person
@@ -28,7 +28,7 @@ from palpate.mobile.display.settings import take_displays
 from palpate.mobile.display.shown import describe_displays, shown_bodies, yawed
 from palpate.mobile.display.tables import Arm, Display, Displays
 from palpate.mobile.display.tick import reset_displays, tick_displays
-from palpate.mobile.estimate.prediction import new_predictor
+from palpate.mobile.estimate.prediction import METHODS, new_predictor
 from palpate.mobile.estimate.survey import Survey, simulated_survey
 from palpate.mobile.geometry.chain import Chain
 from palpate.mobile.hardware.base import new_drive
@@ -208,7 +208,7 @@ class MobileDisplays:
         self.arrays = Displays(
             display=np.array([each.block.address for each in self.each], dtype=np.int64), kept=self._keeping.addresses,
             preset=np.array([preset_row(each, self.configuration) for each in (rig.follower, *FOLLOWERS.values())]),
-            noise=np.array([[t.jitter_m, t.jitter_rad] for t in (rig.tracker, *NOISES.values())]),
+            noise=noise_rows(rig), bleed=np.array([bleeds(method, rig.prediction) for method in METHODS]),
             setting=np.array([choice[:3] for choice in self.settings.values()]),
             first_event=engine.kind_of(SETTINGS[0]),
             first_body=engine.model.n_bodies + engine.shown.index(self.shown[0]),

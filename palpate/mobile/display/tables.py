@@ -27,7 +27,8 @@ class Displays(Struct):
     display: Ints1  # (n,) Blocks, and
     kept: Ints1  # Blocks of servo.kept.Kept: the start
     preset: Floats2  # (m, len(settings.PRESET)) followers to choose from
-    noise: Floats2  # (m, 2) of trackers to choose from [m, rad]
+    noise: Floats2  # (m, 4) of trackers to choose from [m, rad], and what the estimate takes for it, squared
+    bleed: Ints1  # (len(METHODS),) whether an estimate bleeds its corrections in
     setting: Floats2  # (len(SETTINGS), 3) as they are, and their bounds
     first_event: int  # kind
     first_body: int  # row of `pose`

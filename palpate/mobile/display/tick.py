@@ -25,6 +25,7 @@ from palpate.mobile.display.carry import (
     use_pose,
 )
 from palpate.mobile.display.person import from_trunk_axes, in_trunk_axes, step_person
+from palpate.mobile.display.settings import set_all
 from palpate.mobile.display.tables import (
     load_arm,
     load_body_inbox,
@@ -248,6 +249,7 @@ def reset_displays(address):
     """All as it was at the start, and the arms where they are then; settings stay."""
     _, r, _ = load_displays(address)
     restore_kept(r.kept)
+    set_all(r)
     for n in range(r.display.shape[0]):
         d, _, u, _, _, f, s, b, l = load_display(r.display[n])
         carry_on(d, u, f, s, b, l)
