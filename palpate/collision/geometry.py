@@ -15,7 +15,7 @@ import numpy as np
 from palpate.collision import filters
 from palpate.collision.contacts import contacts
 from palpate.collision.entries import detect_at_entry
-from palpate.collision.polyhedra import Hull, Tree, hull, merged, tree, volume
+from palpate.collision.polyhedra import Hull, Tree, hull, least_volume, merged, tree, volume
 from palpate.collision.tables import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, Geometry
 from palpate.dynamics.coordinates import FINE
 from palpate.dynamics.workspace import address_of
@@ -93,10 +93,12 @@ class _Tables:
         if len(triangles) == 0:
             raise ModelError(f"mesh {shape.mesh} has no triangle with an area")
         convex = shape.convex
-        solid = hull(vertices) if convex is not False else None
+        filled = volume(vertices, triangles)
+        hollow = convex is None and least_volume(vertices) > (1.0 + HULL_EXCESS) * filled  # its hull would be in vain
+        solid = hull(vertices) if convex is not False and not hollow else None
         if solid is None and convex:
             raise ModelError(f"mesh {shape.mesh} is flat and has no convex hull; touch its triangles with convex=False")
-        if solid is not None and (convex or _nearly(solid, volume(vertices, triangles))):
+        if solid is not None and (convex or _nearly(solid, filled)):
             self.hulls.append(solid)
             return HULL, len(self.hulls) - 1
         self.trees.append(tree(vertices, triangles))

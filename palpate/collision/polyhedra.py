@@ -19,6 +19,7 @@ FLAT = 1e-9
 # An edge sticks out if its two faces differ by more than this [rad]: seams of a flat floor do not.
 RIDGE_ANGLE = 1e-3
 LEAF = 2  # triangles
+DIRECTIONS = 200  # of least_volume
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,19 @@ def hull_triangles(points: Floats) -> Ints | None:
     return faces
 
 
+def least_volume(points: Floats) -> float:
+    """Less than the volume of the convex hull, by a few percent: that of the points farthest in some directions; 0 if
+    they are flat."""
+    k = np.arange(DIRECTIONS) + 0.5
+    height, turn = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + 5.0**0.5) * k  # evenly over a sphere: Fibonacci's lattice
+    around = np.sqrt(1.0 - height * height)
+    directions = np.stack([around * np.cos(turn), around * np.sin(turn), height], axis=1)
+    span = np.ptp(points, axis=0)
+    far = points[np.unique(np.argmax(points / np.where(span > 0.0, span, 1.0) @ directions.T, axis=0))]
+    triangles = hull_triangles(far) if len(far) >= 4 else None
+    return 0.0 if triangles is None else volume(far, triangles)
+
+
 def _tetrahedron(points: Floats, least: float) -> tuple[int, int, int, int] | None:
     """Four points that span a volume, each the farthest from those before."""
     a = int(np.argmin(points[:, 0]))
@@ -135,8 +149,14 @@ def hull(points: Floats) -> Hull | None:
     normals, offsets = _planes(vertices, triangles)
     size = float(np.ptp(vertices, axis=0).max())
     left, faces, face_normals = np.any(normals != 0.0, axis=1), [], []
-    while left.any():
-        f = int(np.argmax(left))
+    alone = _bent(vertices, triangles, normals)
+    for f in range(len(triangles)):
+        if not left[f]:
+            continue
+        if alone[f]:
+            faces.append([int(k) for k in triangles[f]])
+            face_normals.append(normals[f])
+            continue
         same = left & (normals @ normals[f] > 1.0 - FLAT)
         same &= np.abs(np.einsum("ijk,k->ij", vertices[triangles], normals[f]) - offsets[f]).max(axis=1) < 1e-7 * size
         same[f] = True
@@ -151,51 +171,71 @@ def hull(points: Floats) -> Hull | None:
     return Hull(vertices, _neighbours(len(vertices), triangles), np.array(face_normals), faces)
 
 
+def _bent(vertices: Floats, triangles: Ints, normals: Floats) -> NDArray[np.bool_]:
+    """(t,) whether all three neighbours of a triangle of a hull have an area and bend away: then it is a face alone."""
+    n, a, b = len(vertices), triangles, np.roll(triangles, -1, axis=1)
+    edges, first = np.unique(a * n + b, return_index=True)
+    at = np.minimum(np.searchsorted(edges, b * n + a), len(edges) - 1)
+    across = normals[first[at] // 3]  # (t, 3, 3)
+    bent = np.einsum("tkj,tj->tk", across, normals) <= 1.0 - FLAT
+    return (bent & np.any(across != 0.0, axis=2) & (edges[at] == b * n + a)).all(axis=1)
+
+
 def _neighbours(n: int, triangles: Ints) -> list[list[int]]:
-    near: list[set[int]] = [set() for _ in range(n)]
-    for a, b, c in triangles.tolist():
-        near[a] |= {b, c}
-        near[b] |= {a, c}
-        near[c] |= {a, b}
-    return [sorted(x) for x in near]
+    """Of each of n vertices those that share an edge with it, in order."""
+    a, b, c = triangles.T
+    pairs = np.unique(np.concatenate([x * n + y for x, y in ((a, b), (b, a), (b, c), (c, b), (c, a), (a, c))]))
+    ends = np.searchsorted(pairs, n * np.arange(1, n))
+    return [near.tolist() for near in np.split(pairs % n, ends)]
 
 
 def tree(vertices: Floats, triangles: Ints) -> Tree:
     """The tree of boxes over the triangles, halved at the middle of the longest side; and who owns which edge."""
     corners = vertices[triangles]  # (t, 3, 3)
     low, high = corners.min(axis=1), corners.max(axis=1)
-    centres = 0.5 * (low + high)
-    order: list[int] = []
-    boxes: list[tuple[Floats, Floats]] = []
-    skip: list[int] = []
-    first: list[int] = []
-    count: list[int] = []
-
-    def grow(rows: Ints) -> None:
-        node = len(boxes)
-        boxes.append((low[rows].min(axis=0), high[rows].max(axis=0)))
-        skip.append(0)
-        leaf = len(rows) <= LEAF
-        first.append(len(order))
-        count.append(len(rows) if leaf else 0)
-        if leaf:
-            order.extend(rows.tolist())
-        else:
-            axis = int(np.argmax(np.ptp(centres[rows], axis=0)))
-            rows = rows[np.argsort(centres[rows, axis], kind="stable")]
-            grow(rows[: len(rows) // 2])
-            grow(rows[len(rows) // 2 :])
-        skip[node] = len(boxes)
-
-    grow(np.arange(len(triangles)))
+    order = _halved(0.5 * (low + high))
     triangles = triangles[order]
     normals, _ = _planes(vertices, triangles)
     wings, owns = _ridges(vertices, triangles, normals)
-    return Tree(
-        vertices, _neighbours(len(vertices), triangles), triangles, normals, wings, owns,
-        np.array([b[0] for b in boxes]), np.array([b[1] for b in boxes]), np.array(skip), np.array(first),
-        np.array(count),
-    )  # fmt: skip
+    first, ends, skip = _nodes(len(triangles), {}).T.copy()
+    boxes = _spanned(low[order], high[order], first, ends)
+    count = np.where(ends - first <= LEAF, ends - first, 0)
+    return Tree(vertices, _neighbours(len(vertices), triangles), triangles, normals, wings, owns, *boxes, skip, first,
+                count)  # fmt: skip
+
+
+def _halved(centres: Floats) -> Ints:
+    """Rows in the order of the leaves: each part is sorted along its longest side and cut in the middle, all parts of
+    a depth at once."""
+    order, cuts = np.arange(len(centres)), np.array([0, len(centres)])
+    while (sizes := np.diff(cuts)).max() > LEAF:
+        begins, part = cuts[:-1], np.repeat(np.arange(len(sizes)), sizes)
+        spread = np.maximum.reduceat(centres[order], begins) - np.minimum.reduceat(centres[order], begins)
+        along = centres[order, np.argmax(spread, axis=1)[part]]
+        along[sizes[part] <= LEAF] = 0.0  # a leaf stays as it is: sorting is stable
+        order = order[np.lexsort((along, part))]
+        cuts = np.sort(np.concatenate([cuts, (begins + sizes // 2)[sizes > LEAF]]))
+    return order
+
+
+def _nodes(n: int, known: dict[int, Ints]) -> Ints:
+    """(k, 3) depth first: from which of n rows, to which, and the node after its last.
+
+    Halves of a number are of one or two sizes at each depth, and so are their nodes: few are made, and `known`.
+    """
+    if n not in known:
+        below = [] if n <= LEAF else [_nodes(n // 2, known), _nodes(n - n // 2, known) + np.array([n // 2, n // 2, 0])]
+        begins = np.cumsum([1, *map(len, below)])
+        parts = [part + np.array([0, 0, begin]) for part, begin in zip(below, begins, strict=False)]
+        known[n] = np.vstack([[[0, n, begins[-1]]], *parts])
+    return known[n]
+
+
+def _spanned(low: Floats, high: Floats, first: Ints, ends: Ints) -> tuple[Floats, Floats]:
+    """Lowest and highest corners of the rows from `first` to `ends`, all at once."""
+    rows = np.stack([first, ends], axis=1).reshape(-1)  # reduceat takes every second part: the others are not used
+    low, high = np.vstack([low, low[-1:]]), np.vstack([high, high[-1:]])  # so that an end is a row too
+    return np.minimum.reduceat(low, rows)[::2], np.maximum.reduceat(high, rows)[::2]
 
 
 def _ridges(vertices: Floats, triangles: Ints, normals: Floats) -> tuple[Floats, Ints]:
