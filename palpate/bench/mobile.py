@@ -23,9 +23,9 @@ from palpate.bench.peers.proxy_numpy import NumpyProxy
 from palpate.bench.servo import fifo_permitted
 from palpate.haptics.rendering.facade import Proxy
 from palpate.haptics.rendering.surface import Surface
-from palpate.mobile.follow import Following, Rig
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.users import explore
+from palpate.mobile.walking.follow import Following, Rig
+from palpate.mobile.walking.users import explore
 from palpate.model.model import Floats
 from palpate.model.shapes import Shape
 

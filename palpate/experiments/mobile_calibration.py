@@ -25,8 +25,8 @@ from palpate.mobile.calibration.linear import fit_linear, regressor
 from palpate.mobile.calibration.nonlinear import Fit, fit
 from palpate.mobile.calibration.poses import Poses, Residuals, residuals
 from palpate.mobile.calibration.synthetic import QUIET, Recording, record
-from palpate.mobile.chain import RULER, Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry.chain import RULER, Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 
 SEEDS, HEADING_SEEDS, CHOICES = 50, 20, 6
 HARMONICS_DEG = (1.2, 0.8, 0.7, 0.5)

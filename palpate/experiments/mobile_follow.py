@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from palpate.experiments.report import Report
-from palpate.mobile.cases import numbers_written
-from palpate.mobile.follow import HOLD, USABLE_M, Followed, Rig, follow, follow_many
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import IMPROVED, THESIS, Safety
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import Event, explore, turn, walk
+from palpate.mobile.walking.cases import numbers_written
+from palpate.mobile.walking.follow import HOLD, USABLE_M, Followed, Rig, follow, follow_many
+from palpate.mobile.walking.users import Event, explore, turn, walk
 
 NOISY = Tracker(bias_m=0.0).worst()  # 2 mm, as in the reference
 UNGUARDED = Safety(barrier=False, retreat_m_s=0.0)

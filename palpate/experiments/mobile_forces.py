@@ -15,11 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from palpate.experiments.report import Report
-from palpate.mobile.base import Base
-from palpate.mobile.follow import HOLD
-from palpate.mobile.force_trials import AXES, FREE, Felt, Swing, Trying, force_trial
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.users import walk
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.forces.trials import AXES, FREE, Felt, Swing, Trying, force_trial
+from palpate.mobile.hardware.base import Base
+from palpate.mobile.walking.follow import HOLD
+from palpate.mobile.walking.users import walk
 
 TO_AND_FRO = {axis: (Swing(axis, 0.08, 0.8),) for axis in ("x", "z")}
 PUSH = (Swing("z", 0.012, 0.5),)

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from palpate.experiments.report import Report
-from palpate.mobile.leaps import PACKETS, TRIP_M_S, Leaps, Motion, leap
-from palpate.mobile.prediction import Prediction
+from palpate.mobile.estimate.leaps import PACKETS, TRIP_M_S, Leaps, Motion, leap
+from palpate.mobile.estimate.prediction import Prediction
 
 QUICK = {"drive_m_s2_rtHz": 0.3, "drive_rad_s2_rtHz": 1.2}  # without the command the model knows less
 ROUGH = {"noise_m": 0.002, "noise_rad": math.radians(0.25)}

@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from palpate.experiments.report import Report
-from palpate.mobile.chain import Chain
-from palpate.mobile.follow import USABLE_M
-from palpate.mobile.force_trials import Felt, Swing, Trying, force_trial
-from palpate.mobile.lift import Spindle, lift_along, new_lift
+from palpate.mobile.forces.trials import Felt, Swing, Trying, force_trial
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.hardware.lift import Spindle, lift_along, new_lift
+from palpate.mobile.walking.follow import USABLE_M
 from palpate.model.model import Floats
 
 TICK_HZ = 1000

@@ -1,7 +1,7 @@
 """Is the mobile display safe?  Many walkers, hostile ones among them, against each planner.  Mobile display, 4.7.
 
 Random users walk, turn and reach; hostile ones walk at the robot whenever they like; both at most at 0.45 m/s, where
-the robot has 0.5.  Others are faster than it.  Of every walk (palpate/mobile/measures.py):
+the robot has 0.5.  Others are faster than it.  Of every walk (palpate/mobile/walking/measures.py):
 
 distance   the least to the user; contact is r_c = 0.50 m
 escape     how long the robot is nearer than d' - 0.15 m although its user does not come on.  Its bound:
@@ -27,10 +27,10 @@ from matplotlib.figure import Figure
 
 from palpate.experiments.mobile_follow import RIGS, UNGUARDED
 from palpate.experiments.report import Report
-from palpate.mobile.cases import Case, numbers_written, replay_case, write_case
-from palpate.mobile.follow import Followed, Rig, follow_many
 from palpate.mobile.planning.planner import Safety
-from palpate.mobile.users import Event, chase, explore
+from palpate.mobile.walking.cases import Case, numbers_written, replay_case, write_case
+from palpate.mobile.walking.follow import Followed, Rig, follow_many
+from palpate.mobile.walking.users import Event, chase, explore
 from palpate.model.model import Floats
 
 IMPROVED, FULL, THESIS = "improved", "full speed", "thesis"

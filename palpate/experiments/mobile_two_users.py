@@ -18,9 +18,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from palpate.experiments.report import Report
-from palpate.mobile.follow import Rig
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.several import APART_M, ROW, Person, Several, Together, wanderers
+from palpate.mobile.walking.follow import Rig
+from palpate.mobile.walking.several import APART_M, ROW, Person, Several, Together, wanderers
 from palpate.model.model import Floats
 
 BASES_M, CONTACT_M = 0.70, 0.50

@@ -25,11 +25,11 @@ from matplotlib.figure import Figure
 
 from palpate.experiments.mobile_leaps import QUICK
 from palpate.experiments.report import Report
-from palpate.mobile.base import Base
-from palpate.mobile.follow import HOLD
-from palpate.mobile.force_trials import Felt, Trying, force_trial
-from palpate.mobile.leaps import PACKETS
-from palpate.mobile.prediction import Prediction
+from palpate.mobile.estimate.leaps import PACKETS
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.forces.trials import Felt, Trying, force_trial
+from palpate.mobile.hardware.base import Base
+from palpate.mobile.walking.follow import HOLD
 
 POSES: dict[str, Prediction | None] = {
     "perfect": None,

@@ -19,7 +19,7 @@ from palpate.mobile.display.displays import MobileDisplays
 from palpate.mobile.display.recorded import load_walk
 from palpate.mobile.things import boat, slab, surfaces
 from palpate.mobile.tour import TOUR_FILE
-from palpate.mobile.users import reach
+from palpate.mobile.walking.users import reach
 from palpate.model.description import MultiBody
 from palpate.model.library.primitives import box, cylinder, plane
 from palpate.model.shapes import Material
@@ -28,6 +28,7 @@ from palpate.spatial.placement import Rotation
 from palpate.world.world import World
 
 WALL, WOOD, STONE = (0.83, 0.82, 0.78, 1.0), (0.66, 0.52, 0.36, 1.0), (0.62, 0.64, 0.66, 1.0)
+MARKS_M = 0.5  # of the floor's survey
 FACING = Rotation.about((0.0, 1.0, 0.0), 0.5 * math.pi)  # its face to the person
 SLIPPERY = Material("slippery", friction=0.1)
 STIFF_N_M, SOFT_N_M, EDGE_M = 1000.0, 200.0, 0.0955  # of surfaces; of what can move (reference 6.3)
@@ -89,7 +90,7 @@ def _scene(
     stiffness_N_m: float = STIFF_N_M,
 ) -> Scene:  # fmt: skip
     world = World(things, dt=1.0 / MobileConfiguration().rig.tick_hz)
-    displays = MobileDisplays(people, **changed)
+    displays = MobileDisplays(people, **{"survey": MARKS_M} | changed)
     felt = {body: how for body, how in surfaces().items() if body in world.model.body_names}
     return Scene(name, title, world, controllers=(displays,),
                  devices=displays.devices(reach_of(felt, stiffness_N_m)))  # fmt: skip

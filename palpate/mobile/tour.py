@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from palpate.mobile.users import Event, turn, walk
+from palpate.mobile.walking.users import Event, turn, walk
 from palpate.model.model import Floats
 
 TOUR_FILE = Path(__file__).with_name("tour.csv")

@@ -10,7 +10,7 @@ from palpate.experiments.mobile_calibration import display, row
 from palpate.experiments.report import Report, run
 from palpate.mobile.calibration.poses import residuals
 from palpate.mobile.calibration.synthetic import Recording, record
-from palpate.mobile.chain import RULER, Chain
+from palpate.mobile.geometry.chain import RULER, Chain
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="hundreds of fits")
 

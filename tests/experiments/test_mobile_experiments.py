@@ -20,10 +20,10 @@ from palpate.experiments import (
     mobile_z_width,
 )
 from palpate.experiments.report import run
-from palpate.mobile.cases import replay_case
-from palpate.mobile.lift import Spindle, new_lift
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.lift import Spindle, new_lift
 from palpate.mobile.planning.planner import Safety
-from palpate.mobile.prediction import Prediction
+from palpate.mobile.walking.cases import replay_case
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="hundreds of thousands of ticks")
 

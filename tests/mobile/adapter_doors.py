@@ -3,10 +3,10 @@
 from palpate.jit import block_loader, entry
 from palpate.mobile.adapters.inbox import Inbox, robot_of, take_pose
 from palpate.mobile.adapters.orders import Orders, obey, order
-from palpate.mobile.base import Drive, drive
-from palpate.mobile.chain import Linkage
+from palpate.mobile.estimate.prediction import Predictor, correct, predict
+from palpate.mobile.geometry.chain import Linkage
+from palpate.mobile.hardware.base import Drive, drive
 from palpate.mobile.planning.planner import Planner, plan, see_user
-from palpate.mobile.prediction import Predictor, correct, predict
 
 load_inbox = block_loader((Inbox, False))
 load_linkage = block_loader((Linkage, True))

@@ -1,16 +1,16 @@
 """Doors from Python to kernels of planner, base, tracker and prediction."""
 
 from palpate.jit import block_loader, entry
-from palpate.mobile.base import Drive, drive, velocity_of, wheel_speeds
+from palpate.mobile.estimate.prediction import Predictor, correct, predict
+from palpate.mobile.hardware.base import Drive, drive, velocity_of, wheel_speeds
+from palpate.mobile.hardware.tracker import Station, bias_at, take, track
 from palpate.mobile.planning.barrier import barrier
 from palpate.mobile.planning.planner import Planner, plan, see_user
 from palpate.mobile.planning.room import clearance
 from palpate.mobile.planning.target import bearing_of_hand, facing, waypoint
 from palpate.mobile.planning.velocity import improved_velocity, thesis_velocity, turning
-from palpate.mobile.prediction import Predictor, correct, predict
 from palpate.mobile.rates import due, wrap
-from palpate.mobile.tracker import Station, bias_at, take, track
-from palpate.mobile.users import Walker, step_user
+from palpate.mobile.walking.users import Walker, step_user
 
 load_planner = block_loader((Planner, False))
 load_drive = block_loader((Drive, False))

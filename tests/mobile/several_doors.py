@@ -3,7 +3,7 @@
 from palpate.jit import block_loader, entry
 from palpate.mobile.planning.hands import two_hands
 from palpate.mobile.planning.planner import Planner, plan
-from palpate.mobile.several_kernels import assign
+from palpate.mobile.walking.several_kernels import assign
 
 load_planner = block_loader((Planner, False))
 

@@ -11,13 +11,13 @@ import pytest
 
 from palpate import registry
 from palpate.jit import Block
-from palpate.mobile import frames
 from palpate.mobile.adapters import BASE_DRIVERS
 from palpate.mobile.adapters.opening import make_base_driver, open_base_driver
 from palpate.mobile.adapters.orders import OrderBook
 from palpate.mobile.adapters.ros_twist import ANSWER_S, DEAD_S, RosTwist, message, twist
 from palpate.mobile.adapters.simulated import SimulatedBase
-from palpate.mobile.base import Base, new_drive
+from palpate.mobile.geometry import frames
+from palpate.mobile.hardware.base import Base, new_drive
 from tests.mobile.adapter_doors import order_door
 from tests.mobile.fake_robot import FakeRobot
 from tests.mobile.motion_doors import drive_door

@@ -17,9 +17,9 @@ from palpate.mobile.adapters.inbox import Judging, PoseInbox
 from palpate.mobile.adapters.orders import OrderBook
 from palpate.mobile.adapters.packets import pack, unpack
 from palpate.mobile.adapters.source import HEAD, ROBOT, Malformed, Pose
-from palpate.mobile.base import Base, new_drive
+from palpate.mobile.estimate.prediction import Prediction, new_predictor
+from palpate.mobile.hardware.base import Base, new_drive
 from palpate.mobile.planning.planner import IMPROVED, new_planner
-from palpate.mobile.prediction import Prediction, new_predictor
 from tests.mobile.adapter_doors import display_door
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="tens of thousands of ticks")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from palpate.jit import Block
-from palpate.mobile import frames
 from palpate.mobile.adapters.inbox import CAPACITY, Judging, PoseInbox, into
 from palpate.mobile.adapters.source import Pose, in_world
-from palpate.mobile.chain import Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry import frames
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 from tests.mobile.adapter_doors import robot_door, take_door
 from tests.waiting import until
 

@@ -7,10 +7,10 @@ import zlib
 import numpy as np
 import pytest
 
-from palpate.mobile import frames
 from palpate.mobile.adapters.packets import PACKET_BYTES, pack, unpack
 from palpate.mobile.adapters.source import HEAD, ROBOT, TOOL, Malformed, Pose, checked, in_world
-from palpate.mobile.chain import Chain
+from palpate.mobile.geometry import frames
+from palpate.mobile.geometry.chain import Chain
 
 GOLDEN = bytes.fromhex(
     "4d484431 01 01 0000 2a000000 000000000000f43f 0000803f 00000040 000040c0 0000003f 0000003f 000000bf 0000003f"

@@ -8,8 +8,8 @@ import pytest
 
 from palpate import jit
 from palpate.jit import Block
-from palpate.mobile.base import Base, new_drive
-from palpate.mobile.tracker import Tracker, new_station
+from palpate.mobile.hardware.base import Base, new_drive
+from palpate.mobile.hardware.tracker import Tracker, new_station
 from tests.mobile.motion_doors import bias_door, drive_door, rates_door, track_door, wheels_door
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="tens of thousands of ticks")

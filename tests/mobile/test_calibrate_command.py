@@ -9,7 +9,7 @@ import pytest
 from palpate import cli
 from palpate.mobile.calibration.poses import write_poses
 from palpate.mobile.calibration.synthetic import Recording, record
-from palpate.mobile.chain import Chain
+from palpate.mobile.geometry.chain import Chain
 
 TURNED = replace(Chain(), psi_rad=float(np.radians(3.0)))
 

@@ -10,8 +10,8 @@ from palpate.mobile.calibration.linear import fit_linear, regressor
 from palpate.mobile.calibration.nonlinear import HipModel, fit, scaled_condition
 from palpate.mobile.calibration.poses import Poses, residuals
 from palpate.mobile.calibration.synthetic import QUIET, Recording, record, within_limits
-from palpate.mobile.chain import RULER, Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry.chain import RULER, Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 from tests.mobile import thesis
 
 HARMONICS_DEG = (1.2, 0.8, 0.7, 0.5)

@@ -5,16 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import trimesh
 
 from palpate import jit
 from palpate.mobile.adapters.orders import Stopping
 from palpate.mobile.adapters.source import Pose
 from palpate.mobile.display.configuration import Who
-from palpate.mobile.frames import sensor_from_robot
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.geometry.frames import sensor_from_robot
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import THESIS
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import explore, turn, walk
+from palpate.mobile.things import hull_mesh
+from palpate.mobile.walking.users import explore, turn, walk
+from palpate.model.description import Body, Joint, MultiBody
+from palpate.model.shapes import Shape
+from palpate.spatial.placement import IDENTITY, Transform
 from tests.mobile.walks import UNBIASED, WALL_M, WORST, Walk, rig, walking
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="a World's tick needs the compiler")
@@ -292,6 +297,35 @@ def test_what_is_set_is_shown_and_the_display_goes_on(event, value):
             assert (predictor.method, predictor.bleed) == (0, 0)
 
 
+def test_what_is_set_stays_through_a_reset():
+    with walking(walk(0.2, 3.0, 0.3, 90.0), rig=rig(Tracker().worst(), prediction=WORST)) as w:
+        one = w.displays.each[0]
+        own = (one.predictor.R, one.planner.rate_hz, one.planner.user_tau)
+        w.simulation.restart()
+        assert (one.predictor.R, one.planner.rate_hz, one.planner.user_tau) == own
+        for event, value in (("follower", 1), ("noise", 1), ("estimator", 1), ("barrier", 0)):
+            w.send(event, value)
+        w.seconds(0.5)
+        w.simulation.restart()
+        w.seconds(0.1)
+        assert (one.planner.rate_hz, one.planner.barrier, one.predictor.method) == (10, 0, 1)
+        assert one.body.jitter_m == Tracker().jitter_m
+        assert one.predictor.R[0] == Tracker().jitter_m ** 2
+
+
+def test_a_pointer_takes_over_from_a_person_who_walks_by_themselves_and_a_reset_gives_back():
+    with walking(walk(0.1, 9.0, 0.3, 90.0), wall_m=9.0) as w:
+        row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("hand")
+        w.run.ticks(300, hands(w, 300, body=row, target=(-0.6, 0.1, 1.0), stiffness_N_m=400.0))
+        assert w["mobile_person"][-1] == 1.0
+        w.seconds(1.0)
+        assert np.ptp(w["mobile_user"][-100:, 0, 0]) == 0.0
+        w.simulation.restart()
+        w.seconds(0.5)
+        assert w["mobile_person"][-1] == 0.0
+        assert np.ptp(w["mobile_user"][-100:, 0, 0]) > 0.0
+
+
 def test_two_arms_stand_beside_each_other_and_each_feels_the_wall():
     """Mobile display, 6.3: two devices on one base, for a grasp."""
     with walking(walk(0.2, (WALL_M - 0.6 + 0.008) / 0.3 + 0.2, 0.3), arms=2) as w:
@@ -331,6 +365,26 @@ def test_what_cannot_be_is_refused_in_one_line(wrong, words):
     with pytest.raises(ValueError, match=words) as error:
         made()
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_mesh_with_holes_is_felt_where_it_is_and_never_more_than_the_device_can(seed, tmp_path):
+    """Every third triangle is missing: the hand comes through, and nothing else happens."""
+    rng = np.random.default_rng(seed)
+    vertices, triangles = hull_mesh(24, 16)
+    path = tmp_path / "holes.ply"
+    trimesh.Trimesh(vertices, triangles[rng.uniform(size=len(triangles)) > 1 / 3], process=False).export(path)
+    shape = Shape("mesh", (1.0, 1.0, 1.0), mesh=path, convex=False)
+    at = Transform(IDENTITY.R, (-1.0, 0.0, 1.0))
+    thing = MultiBody("holes", (Body("holes", shapes=(shape,)),), (Joint("holes", "fixed", "world", "holes", at),))
+    events = [walk(0.3, 6.0, 0.15, float(rng.uniform(-30.0, 30.0))), turn(1.0, 3.0, float(rng.uniform(-40.0, 40.0)))]
+    with walking(*events, thing=thing) as w:
+        w.seconds(6.0)
+        forces = np.linalg.norm(w["device_force"][:, 0], axis=1)
+        assert np.isfinite(w["pose"]).all()
+        assert forces.max() <= 8.5 + 1e-9
+        assert np.diff(forces).max() <= 0.5 + 1e-9
+        assert (w["device_counters"][-1, 0, :5] == 0).all()  # no fault
 
 
 # ---- real things in the place of simulated ones

@@ -8,14 +8,14 @@ import pytest
 
 from palpate import jit
 from palpate.haptics.hand import Hand
-from palpate.mobile.base import Base
-from palpate.mobile.chain import Chain
-from palpate.mobile.follow import HOLD, USABLE_M
-from palpate.mobile.force_trials import AXES, FREE, SHAKE_HZ, Felt, Swing, Trying, force_trial
-from palpate.mobile.frames import robot_from_device
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.sensor import ForceSensor
-from palpate.mobile.users import walk
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.forces.trials import AXES, FREE, SHAKE_HZ, Felt, Swing, Trying, force_trial
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.frames import robot_from_device
+from palpate.mobile.hardware.base import Base
+from palpate.mobile.hardware.sensor import ForceSensor
+from palpate.mobile.walking.follow import HOLD, USABLE_M
+from palpate.mobile.walking.users import walk
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="tens of thousands of ticks")
 

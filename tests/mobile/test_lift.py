@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from palpate.jit import Block, block_loader, entry
-from palpate.mobile.chain import Chain
-from palpate.mobile.kinematics import Kinematics
-from palpate.mobile.lift import Lift, Spindle, lift_step, new_lift
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.kinematics import Kinematics
+from palpate.mobile.hardware.lift import Lift, Spindle, lift_step, new_lift
 
 load_lift = block_loader((Lift, False))
 MIDDLE_M = 0.96

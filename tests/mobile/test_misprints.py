@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from palpate.mobile import frames
-from palpate.mobile.chain import RULER, Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry import frames
+from palpate.mobile.geometry.chain import RULER, Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 from tests.mobile import thesis
 
 L, HALF = thesis.L, 4191 / 40

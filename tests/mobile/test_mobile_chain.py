@@ -7,9 +7,9 @@ import pytest
 
 from palpate import jit
 from palpate.jit import Block, block_loader, entry
-from palpate.mobile import frames
-from palpate.mobile.chain import RULER, Chain, Linkage, lift_target
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry import frames
+from palpate.mobile.geometry.chain import RULER, Chain, Linkage, lift_target
+from palpate.mobile.geometry.kinematics import Kinematics
 from tests.mobile import thesis
 
 MANY = 200 if jit.DISABLED else 10_000

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from palpate.jit import entry
-from palpate.mobile import frames
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry import frames
+from palpate.mobile.geometry.kinematics import Kinematics
 from palpate.spatial.vectors import get3, put3
 from tests.mobile import thesis
 

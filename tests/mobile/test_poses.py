@@ -5,7 +5,7 @@ import pytest
 
 from palpate.mobile.calibration.poses import Poses, read_poses, write_poses
 from palpate.mobile.calibration.synthetic import Recording, record
-from palpate.mobile.chain import Chain
+from palpate.mobile.geometry.chain import Chain
 
 HEADER = (
     "heading_deg,theta1_deg,theta2_deg,theta3_deg,sensor_x_mm,sensor_y_mm,sensor_z_mm,tool_x_mm,tool_y_mm,tool_z_mm"

@@ -8,8 +8,8 @@ import pytest
 
 from palpate import jit
 from palpate.jit import Block
-from palpate.mobile.leaps import PACKETS, Motion, leap
-from palpate.mobile.prediction import Prediction, new_predictor
+from palpate.mobile.estimate.leaps import PACKETS, Motion, leap
+from palpate.mobile.estimate.prediction import Prediction, new_predictor
 from tests.mobile.motion_doors import predict_door
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="tens of thousands of ticks")

@@ -7,7 +7,7 @@ from palpate import jit
 from palpate.mobile.display.person import ROW
 from palpate.mobile.display.recorded import load_walk, save_walk, walked
 from palpate.mobile.tour import ROWS_HZ, TOUR, TOUR_FILE, TOUR_S
-from palpate.mobile.users import explore
+from palpate.mobile.walking.users import explore
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="too slow as plain Python")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palpate.jit import Block, block_loader, entry
-from palpate.mobile.sensor import ForceSensor, Sensor, new_sensor, sense
+from palpate.mobile.hardware.sensor import ForceSensor, Sensor, new_sensor, sense
 from palpate.spatial.placement import Rotation
 
 load_sensor = block_loader((Sensor, False))

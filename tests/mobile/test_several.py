@@ -9,11 +9,11 @@ import pytest
 
 from palpate import jit
 from palpate.jit import Block
-from palpate.mobile.follow import Following, Rig, follow
-from palpate.mobile.follow_kernels import COLUMNS
 from palpate.mobile.planning.planner import IMPROVED, THESIS, WARN_COMING, Safety, new_planner
-from palpate.mobile.several import ROW, Person, Several, wanderers
-from palpate.mobile.users import chase, explore, new_user, turn, walk
+from palpate.mobile.walking.follow import Following, Rig, follow
+from palpate.mobile.walking.follow_kernels import COLUMNS
+from palpate.mobile.walking.several import ROW, Person, Several, wanderers
+from palpate.mobile.walking.users import chase, explore, new_user, turn, walk
 from tests.mobile.motion_doors import plan_door, see_door, user_door
 from tests.mobile.several_doors import assign_door, hands_door, two_hands_door
 

@@ -8,12 +8,12 @@ import pytest
 
 from palpate import jit
 from palpate.jit import Block
-from palpate.mobile.follow import HOLD, Following, Rig, follow, follow_many
-from palpate.mobile.follow_kernels import COLUMNS
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import IMPROVED, THESIS, WARN_LOST, WARN_TOUCH, Safety
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import chase, explore, new_user, reach, turn, walk
+from palpate.mobile.walking.follow import HOLD, Following, Rig, follow, follow_many
+from palpate.mobile.walking.follow_kernels import COLUMNS
+from palpate.mobile.walking.users import chase, explore, new_user, reach, turn, walk
 from tests.mobile.motion_doors import user_door
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="tens of thousands of ticks")

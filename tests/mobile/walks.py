@@ -9,10 +9,11 @@ from palpate.haptics.reach import Reach
 from palpate.haptics.rendering.surface import Surface
 from palpate.mobile.display.configuration import Who
 from palpate.mobile.display.displays import MobileDisplays
-from palpate.mobile.follow import Rig
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
+from palpate.mobile.walking.follow import Rig
+from palpate.model.description import MultiBody
 from palpate.model.library.primitives import box
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
@@ -31,8 +32,12 @@ def rig(tracker: Tracker = UNBIASED, **changed: Any) -> Rig:
 class Walk:
     """People in a room with one wall before them."""
 
-    def __init__(self, people: Sequence[Who], wall_m: float = WALL_M, stiffness_N_m: float = 1000.0, **changed: Any):
-        wall = box((0.2, 6.0, 3.0), at=(-wall_m - 0.1, 0.0, 1.0), fixed=True, name="wall")
+    def __init__(
+        self, people: Sequence[Who], wall_m: float = WALL_M, stiffness_N_m: float = 1000.0, *,
+        thing: MultiBody | None = None, **changed: Any,
+    ) -> None:  # fmt: skip
+        """thing: in the wall's place"""
+        wall = thing or box((0.2, 6.0, 3.0), at=(-wall_m - 0.1, 0.0, 1.0), fixed=True, name="wall")
         self.displays = MobileDisplays(people, **{"rig": rig()} | changed)
         surface = Surface(stiffness_N_m=stiffness_N_m, static_friction=0.0, dynamic_friction=0.0)
         reach = Reach(mode="push", strength_N=8.5, surface=surface, edge_m=0.0955)

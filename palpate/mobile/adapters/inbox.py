@@ -41,7 +41,7 @@ import numpy as np
 from palpate.jit import Quaternion, Struct, kernel
 from palpate.jit.atomics import load_acquire
 from palpate.mobile.adapters.source import LARGEST_M, LARGEST_S, LENGTH_OFF, Deliver, Pose
-from palpate.mobile.chain import heading_of, robot_origin
+from palpate.mobile.geometry.chain import heading_of, robot_origin
 from palpate.mobile.rates import wrap
 from palpate.model.model import Floats1, Ints1
 from palpate.servo.ring import HEAD as RING_HEAD

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 from palpate.mobile.adapters.orders import Stopping
-from palpate.mobile.base import Base, new_drive
+from palpate.mobile.hardware.base import Base, new_drive
 
 
 class SimulatedBase(Stopping):

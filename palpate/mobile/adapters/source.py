@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, Self
 
-from palpate.mobile.chain import Chain
-from palpate.mobile.frames import Z_UP, world_from_tracker
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.frames import Z_UP, world_from_tracker
 
 ROBOT, HEAD, TOOL = range(3)  # stations; from 3 on further users and robots
 STATIONS = 16

@@ -1,6 +1,6 @@
 """A tracker of a VRPN server (Virtual-Reality Peripheral Network).  Mobile display, 6.2.
 
-Facts of its protocol, 07.x, all numbers big endian (vrpn_Connection and vrpn_Tracker of VRPN; Protocol.md of vrpn-rs):
+Facts of its protocol, 07.x, all numbers big endian (as vrpn_Connection and vrpn_Tracker of VRPN have them):
 
     cookie    both sides begin with 24 bytes, "vrpn: ver. 07.35  0" and zeros; the first number must be the same
     message   length i32, time s i32, us i32, sender i32, type i32, a number that is ignored i32; the body, and zeros

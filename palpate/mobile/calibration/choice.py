@@ -13,7 +13,7 @@ import numpy as np
 
 from palpate.mobile.calibration.nonlinear import CONDITION_LIMIT, HUBER_M, Fit, fit
 from palpate.mobile.calibration.poses import FEWEST, Poses, Residuals, residuals
-from palpate.mobile.chain import RULER, Chain
+from palpate.mobile.geometry.chain import RULER, Chain
 
 MODELS = {"linear": (False, False), "psi": (True, False), "harmonics": (True, True)}  # psi, harmonics
 FOLDS, GAIN, SEED = 5, 0.05, 18

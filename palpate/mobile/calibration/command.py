@@ -14,7 +14,7 @@ from rich.table import Table
 from palpate.mobile.calibration.choice import Calibration, calibrate
 from palpate.mobile.calibration.nonlinear import NAMES
 from palpate.mobile.calibration.poses import Poses, read_poses
-from palpate.mobile.chain import RULER, Chain
+from palpate.mobile.geometry.chain import RULER, Chain
 from palpate.printable import printable
 from palpate.whole_files import write_whole, written_whole
 

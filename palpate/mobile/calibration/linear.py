@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from palpate.mobile.calibration.poses import Poses, residuals
-from palpate.mobile.chain import Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 
 RANK_RATIO = 1e-9  # of the largest singular value: rounding leaves 1e-16, a column that counts is 1
 

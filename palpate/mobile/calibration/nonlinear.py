@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from palpate.mobile.calibration.poses import Poses
-from palpate.mobile.chain import Chain
+from palpate.mobile.geometry.chain import Chain
 
 NAMES = ("u", "v", "h", "psi", "a1", "b1", "a2", "b2")
 OFFSETS, PSI, HARMONICS = slice(0, 3), 3, slice(4, 8)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from palpate.mobile.chain import Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 from palpate.mobile.tables import read_lines
 from palpate.printable import printable
 from palpate.whole_files import write_whole

@@ -8,8 +8,8 @@ import numpy as np
 
 from palpate.haptics.devices.simulation.phantom import HIGH, LOW
 from palpate.mobile.calibration.poses import Poses
-from palpate.mobile.chain import Chain
-from palpate.mobile.kinematics import Kinematics
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.kinematics import Kinematics
 
 BOX_M = (0.381, 0.191, 0.267)  # the maker's workspace: wide, high, deep (1.2)
 SENSOR_DEPTH_M = 1.9  # of the station on the robot below the tracker

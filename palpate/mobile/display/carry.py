@@ -12,7 +12,7 @@ from palpate.haptics.devices.port import load_port
 from palpate.haptics.devices.simulation.simulated import load as load_simulated
 from palpate.haptics.rendering.tables import load_proxy
 from palpate.jit import kernel
-from palpate.mobile.frames import to_y_up, to_z_up
+from palpate.mobile.geometry.frames import to_y_up, to_z_up
 from palpate.mobile.rates import clip
 from palpate.spatial.vectors import add, cross, length, put3, put9, rotate, rotate_back, scale, sub
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from palpate.haptics.devices.simulation.phantom import MODELS
 from palpate.haptics.hand import Hand
-from palpate.mobile.chain import Chain
 from palpate.mobile.display.person import ROW
-from palpate.mobile.follow import USABLE_M, Rig
+from palpate.mobile.estimate.survey import Survey
+from palpate.mobile.geometry.chain import Chain
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.users import Event
+from palpate.mobile.walking.follow import USABLE_M, Rig
+from palpate.mobile.walking.users import Event
 from palpate.model.model import Floats
 
 
@@ -80,6 +81,9 @@ class MobileConfiguration:
     usable_m: float = USABLE_M
     walk_m_s: float = 0.5  # of keys
     turn_rad_s: float = 1.2
+    survey: Survey | float | None = (
+        None  # of the tracker's bias over the floor; a number: simulated, marks so far apart
+    )
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -92,7 +96,3 @@ class MobileConfiguration:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0.0):
                 raise ValueError(f"{name} is {value}; it must be positive")
-
-    def with_rig(self, **changed: object) -> MobileConfiguration:
-        """With other parts of its rig."""
-        return replace(self, rig=replace(self.rig, **changed))  # type: ignore[arg-type]

@@ -19,9 +19,7 @@ from palpate.jit import Block, Struct
 from palpate.mobile.adapters.inbox import Judging, PoseInbox, into
 from palpate.mobile.adapters.opening import make_base_driver, make_pose_source
 from palpate.mobile.adapters.source import ROBOT
-from palpate.mobile.base import new_drive
-from palpate.mobile.chain import Chain
-from palpate.mobile.display.choices import FOLLOWERS, NOISES, choices_of, preset_row
+from palpate.mobile.display.choices import FOLLOWERS, bleeds, choices_of, noise_rows, preset_row
 from palpate.mobile.display.configuration import MobileConfiguration, Who
 from palpate.mobile.display.fields import SETTINGS, At, fields_of
 from palpate.mobile.display.person import KEYS, RECORDED, ROW, SCRIPT, Person
@@ -30,11 +28,14 @@ from palpate.mobile.display.settings import take_displays
 from palpate.mobile.display.shown import describe_displays, shown_bodies, yawed
 from palpate.mobile.display.tables import Arm, Display, Displays
 from palpate.mobile.display.tick import reset_displays, tick_displays
-from palpate.mobile.lift import Lift, new_lift
+from palpate.mobile.estimate.prediction import METHODS, new_predictor
+from palpate.mobile.estimate.survey import Survey, simulated_survey
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.hardware.base import new_drive
+from palpate.mobile.hardware.lift import Lift, new_lift
+from palpate.mobile.hardware.tracker import new_station
 from palpate.mobile.planning.planner import Planner, new_planner
-from palpate.mobile.prediction import new_predictor
-from palpate.mobile.tracker import new_station
-from palpate.mobile.users import Walker, new_user
+from palpate.mobile.walking.users import Walker, new_user
 from palpate.servo.kept import Keeping
 from palpate.servo.parts import Part
 from palpate.servo.simulation import Event
@@ -142,6 +143,13 @@ def new_person(who: Who, chosen: MobileConfiguration, walker: Walker) -> Person:
     )  # fmt: skip
 
 
+def surveyed(chosen: MobileConfiguration) -> Survey | None:
+    """What is known of the tracker's bias."""
+    if chosen.survey is None or isinstance(chosen.survey, Survey):
+        return chosen.survey
+    return simulated_survey(chosen.rig.tracker, chosen.seed, chosen.survey)
+
+
 class MobileDisplays:
     """One display for each person; configuration, or any of its fields by name.
 
@@ -160,6 +168,10 @@ class MobileDisplays:
             raise ValueError(f"there are one to four people in a room, not {len(people)}")
         self.configuration, self.people = chosen, tuple(people)
         self.each = [OneDisplay(who, chosen, number) for number, who in enumerate(people)]
+        if (floor := surveyed(chosen)) is not None:
+            self._marks = Block(floor.marks)
+            for each in self.each:
+                each.display.marks = self._marks.address
         self.fields = fields_of(len(people), chosen.arms)
         self.settings = choices_of(chosen, self.each[0].person)
         self.takes = tuple(Event(name, c.low, c.high, whole=c.whole) for name, c in self.settings.items())
@@ -196,7 +208,7 @@ class MobileDisplays:
         self.arrays = Displays(
             display=np.array([each.block.address for each in self.each], dtype=np.int64), kept=self._keeping.addresses,
             preset=np.array([preset_row(each, self.configuration) for each in (rig.follower, *FOLLOWERS.values())]),
-            noise=np.array([[t.jitter_m, t.jitter_rad] for t in (rig.tracker, *NOISES.values())]),
+            noise=noise_rows(rig), bleed=np.array([bleeds(method, rig.prediction) for method in METHODS]),
             setting=np.array([choice[:3] for choice in self.settings.values()]),
             first_event=engine.kind_of(SETTINGS[0]),
             first_body=engine.model.n_bodies + engine.shown.index(self.shown[0]),

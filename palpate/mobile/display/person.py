@@ -17,9 +17,9 @@ from palpate.haptics.devices.messages import load_speaking
 from palpate.haptics.devices.want import HOLD
 from palpate.haptics.hand import row_before
 from palpate.jit import Struct, Vector, block_loader, entry, kernel
-from palpate.mobile.frames import to_y_up
+from palpate.mobile.geometry.frames import to_y_up
 from palpate.mobile.rates import wrap
-from palpate.mobile.users import Walker, step_user
+from palpate.mobile.walking.users import Walker, step_user
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.vectors import add_scaled, length, sub
 
@@ -53,7 +53,6 @@ class Person(Struct):
     head_messages: int
     hand_body: int  # rows of `pose` that they name
     head_body: int
-    begun: int  # tick at which the recording begins
     time: Floats1  # (n,) of the recording [s]
     row: Floats2  # (n, 9) the rest of ROW
 
@@ -100,13 +99,20 @@ def heard(p, which, value, tick):
 
 
 @kernel
+def is_led(messages, body):
+    """Whether a page's hand holds this body."""
+    if messages == 0:
+        return False
+    want = load_speaking(messages)[1]
+    return want.does == HOLD and want.body == body
+
+
+@kernel
 def lead_hand(p, u, dt):
     """The hand goes where a pointer or a controller wants it."""
     wanted = p.hand
-    if p.hand_messages != 0:
-        port, want, _ = load_speaking(p.hand_messages)
-        if want.does == HOLD and want.body == p.hand_body:
-            wanted = in_trunk_axes(u, to_y_up(port.position))
+    if is_led(p.hand_messages, p.hand_body):
+        wanted = in_trunk_axes(u, to_y_up(load_speaking(p.hand_messages)[0].position))
     way = sub(within_reach(p, wanted), p.hand)
     far = length(way)
     if far > 0.0:
@@ -134,12 +140,10 @@ def walk_by_keys(p, u, tick, dt):
 @kernel
 def wear(p, u):
     """A headset's head is theirs, if there is one; whether there is."""
-    if p.head_messages == 0:
-        return False
-    port, want, _ = load_speaking(p.head_messages)
-    if not (want.does == HOLD and want.body == p.head_body):
+    if not is_led(p.head_messages, p.head_body):
         p.wears = 0
         return False
+    port = load_speaking(p.head_messages)[0]
     x, q = to_y_up(port.position), port.quaternion
     # x of its axes is ahead: (1 - 2 (y^2 + z^2), 2 (x y + w z)) of the world's x and y
     ahead = to_y_up((1.0 - 2.0 * (q[2] * q[2] + q[3] * q[3]), 2.0 * (q[1] * q[2] + q[0] * q[3]), 0.0))
@@ -170,9 +174,11 @@ def play_walk(p, u, t):
 
 @kernel
 def step_person(p, u, tick, robot_x, robot_z):
-    """The person at a tick, from where they were a tick before."""
+    """The person at a tick, from where they were a tick before; who takes their hand or head walks from then on."""
+    if is_led(p.hand_messages, p.hand_body) or is_led(p.head_messages, p.head_body):
+        p.way = KEYS
     if p.way == RECORDED:
-        play_walk(p, u, (tick - p.begun) * u.dt)
+        play_walk(p, u, tick * u.dt)
         p.hand = in_trunk_axes(u, u.hand)
         return
     if p.way == SCRIPT:

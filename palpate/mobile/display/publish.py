@@ -15,7 +15,7 @@ from palpate.jit import kernel
 from palpate.jit.routines import routine
 from palpate.mobile.display.carry import axes_on_robot, origin_on_robot
 from palpate.mobile.display.tables import load_arm, load_display, load_displays
-from palpate.mobile.frames import to_y_up, to_z_up
+from palpate.mobile.geometry.frames import to_y_up, to_z_up
 from palpate.servo.head import put_pose
 from palpate.spatial.vectors import add, put_part, rotate, scale, sub
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from palpate.jit import Block
 from palpate.mobile.display.person import ROW, walk_rows
-from palpate.mobile.users import Event, new_user
+from palpate.mobile.walking.users import Event, new_user
 from palpate.model.model import Floats
 
 MOST_ROWS = 1_000_000  # a quarter of an hour, tick by tick

@@ -9,18 +9,18 @@ from palpate.jit.routines import routine
 from palpate.mobile.display.fields import SETTINGS
 from palpate.mobile.display.person import KEYS, RECORDED
 from palpate.mobile.display.tables import load_display, load_displays
-from palpate.mobile.prediction import HOLD
 
 (PERSON, FOLLOWER, ESTIMATOR, NOISE, BARRIER, LIFT, WALK_SPEED, WALK_AHEAD, WALK_SIDE, WALK_TURN) = range(len(SETTINGS))
 # columns of Displays.preset: what of a Planner makes a follower
-PRESET = ("improved", "rate_hz", "dt", "vmax", "pi1", "stop", "activation", "smooth", "response", "brake")
+PRESET = ("improved", "rate_hz", "dt", "vmax", "pi1", "stop", "activation", "smooth", "response", "brake",
+          "user_tau")  # fmt: skip
 
 
 @kernel
 def set_follower(s, x):
     """A Planner follows as a row of Displays.preset says."""
     s.improved, s.rate_hz, s.dt, s.vmax, s.pi1 = int(x[0]), int(x[1]), x[2], x[3], x[4]
-    s.stop, s.activation, s.smooth, s.response, s.brake = x[5], x[6], x[7], x[8], x[9]
+    s.stop, s.activation, s.smooth, s.response, s.brake, s.user_tau = x[5], x[6], x[7], x[8], x[9], x[10]
 
 
 @kernel
@@ -47,18 +47,26 @@ def set_one(address, r, which, value):
         set_follower(s, r.preset[int(value)])
     elif which == ESTIMATOR:
         f.method = int(value)
-        f.bleed = 0 if f.method == HOLD else 1
+        f.bleed = r.bleed[f.method]
     elif which == NOISE:
+        x = r.noise[int(value)]
         for station in (head, body):
-            station.jitter_m, station.jitter_rad = r.noise[int(value), 0], r.noise[int(value), 1]
-        m, turn = r.noise[int(value), 0] ** 2, r.noise[int(value), 1] ** 2
-        f.R = (m, m, turn)
+            station.jitter_m, station.jitter_rad = x[0], x[1]
+        f.R = (x[2], x[2], x[3])
     elif which == BARRIER:
         s.barrier = int(value)
     elif which == LIFT:
         l.on = int(value)
     elif which == WALK_SPEED:
         p.speed = value
+
+
+@kernel
+def set_all(r):
+    """Everything that is set, again: after a reset."""
+    for n in range(r.display.shape[0]):
+        for which in range(WALK_AHEAD):
+            set_one(r.display[n], r, which, r.setting[which, 0])
 
 
 @routine

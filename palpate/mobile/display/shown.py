@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from palpate.haptics.devices.simulation.phantom import L1, L2
 from palpate.mobile.display.choices import FOLLOWERS, NOISES
 from palpate.mobile.display.person import WAYS
-from palpate.mobile.prediction import METHODS
+from palpate.mobile.estimate.prediction import METHODS
 
 if TYPE_CHECKING:
     from palpate.mobile.display.displays import MobileDisplays, OneDisplay

@@ -8,15 +8,15 @@ from __future__ import annotations
 from palpate.jit import Quaternion, Struct, Vector, block_loader
 from palpate.mobile.adapters.inbox import Inbox
 from palpate.mobile.adapters.orders import Orders
-from palpate.mobile.base import Drive
-from palpate.mobile.chain import Linkage
 from palpate.mobile.display.fields import At
 from palpate.mobile.display.person import Person
-from palpate.mobile.lift import Lift
+from palpate.mobile.estimate.prediction import Predictor
+from palpate.mobile.geometry.chain import Linkage
+from palpate.mobile.hardware.base import Drive
+from palpate.mobile.hardware.lift import Lift
+from palpate.mobile.hardware.tracker import Station
 from palpate.mobile.planning.planner import Planner
-from palpate.mobile.prediction import Predictor
-from palpate.mobile.tracker import Station
-from palpate.mobile.users import Walker
+from palpate.mobile.walking.users import Walker
 from palpate.model.model import Floats2, Ints1
 from palpate.servo.head import Head
 
@@ -27,7 +27,8 @@ class Displays(Struct):
     display: Ints1  # (n,) Blocks, and
     kept: Ints1  # Blocks of servo.kept.Kept: the start
     preset: Floats2  # (m, len(settings.PRESET)) followers to choose from
-    noise: Floats2  # (m, 2) of trackers to choose from [m, rad]
+    noise: Floats2  # (m, 4) of trackers to choose from [m, rad], and what the estimate takes for it, squared
+    bleed: Ints1  # (len(METHODS),) whether an estimate bleeds its corrections in
     setting: Floats2  # (len(SETTINGS), 3) as they are, and their bounds
     first_event: int  # kind
     first_body: int  # row of `pose`
@@ -43,6 +44,7 @@ class Display(Struct):
     r_c: float  # nearer is a collision [m]
     usable: float  # radius of the sphere that the device reaches [m]
     silence: int  # of the head's tracker after which the base stops [ticks]
+    marks: int  # Block of a survey of the floor, 0: there was none
     psi: float  # the heading's error that nobody knows of [rad]
     freeze_m: float  # how far a pose that is held in contact may be from the predicted one
     freeze_rad: float

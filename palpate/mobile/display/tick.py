@@ -15,7 +15,6 @@ from palpate.jit import kernel, shared
 from palpate.jit.routines import routine
 from palpate.mobile.adapters.inbox import robot_of, take_pose
 from palpate.mobile.adapters.orders import order
-from palpate.mobile.base import drive
 from palpate.mobile.display.carry import (
     measure_hip,
     place_reach,
@@ -26,6 +25,7 @@ from palpate.mobile.display.carry import (
     use_pose,
 )
 from palpate.mobile.display.person import from_trunk_axes, in_trunk_axes, step_person
+from palpate.mobile.display.settings import set_all
 from palpate.mobile.display.tables import (
     load_arm,
     load_body_inbox,
@@ -34,14 +34,16 @@ from palpate.mobile.display.tables import (
     load_head_inbox,
     load_orders,
 )
-from palpate.mobile.follow_kernels import deliver
-from palpate.mobile.frames import to_y_up, to_z_up
-from palpate.mobile.lift import lift_step
+from palpate.mobile.estimate.prediction import correct, predict
+from palpate.mobile.estimate.survey import load_marks, put_right
+from palpate.mobile.geometry.frames import to_y_up, to_z_up
+from palpate.mobile.hardware.base import drive
+from palpate.mobile.hardware.lift import lift_step
+from palpate.mobile.hardware.tracker import take, track
 from palpate.mobile.planning.others import forget_others, note_other
 from palpate.mobile.planning.planner import plan, see_user
-from palpate.mobile.prediction import correct, predict
 from palpate.mobile.rates import due
-from palpate.mobile.tracker import track
+from palpate.mobile.walking.follow_kernels import deliver_head
 from palpate.servo.kept import restore_kept
 from palpate.spatial.vectors import add, dot, length, scale
 
@@ -111,13 +113,28 @@ def hear_head(d, u, s, k):
 
 
 @kernel
+def surveyed(d, pose):
+    """A robot's pose as it was read, without what a survey of the floor found to be wrong."""
+    return put_right(load_marks(d.marks)[0], pose) if d.marks != 0 else pose
+
+
+@kernel
+def deliver_body(d, body, f, k):
+    """Packets of the robot's tracker that have arrived by tick k, to the estimate."""
+    ts = take(body, k)
+    while ts >= 0:
+        correct(f, ts, surveyed(d, (body.pose[0], body.pose[2], body.pose[3])))
+        ts = take(body, k)
+
+
+@kernel
 def hear_body(d, f, b, k):
     """Poses of a real robot; where it is predicted is all that is known of it."""
     box, chain = load_body_inbox(d.body_inbox)
     ts = take_pose(box, k)
     while ts >= 0:
         x, _, z, phi = robot_of(chain, box.pose)
-        correct(f, ts, (x, z, phi))
+        correct(f, ts, surveyed(d, (x, z, phi)))
         ts = take_pose(box, k)
     b.pose, b.velocity = (f.p_out[0], f.p_out[1], f.p_out[2]), (f.v_out[0], f.v_out[1], f.v_out[2])
 
@@ -130,11 +147,14 @@ def sense(d, u, head, body, f, s, b, k):
     if d.body_inbox == 0:
         track(body, k, b.pose[0], 0.0, b.pose[1], b.pose[2] - d.psi)
     predict(f, b.command)
-    deliver(k, head, body, f, s, d.dt)
     if d.head_inbox != 0:
         hear_head(d, u, s, k)
+    else:
+        deliver_head(k, head, s, d.dt)
     if d.body_inbox != 0:
         hear_body(d, f, b, k)
+    else:
+        deliver_body(d, body, f, k)
     d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
     d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
     if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
@@ -229,6 +249,7 @@ def reset_displays(address):
     """All as it was at the start, and the arms where they are then; settings stay."""
     _, r, _ = load_displays(address)
     restore_kept(r.kept)
+    set_all(r)
     for n in range(r.display.shape[0]):
         d, _, u, _, _, f, s, b, l = load_display(r.display[n])
         carry_on(d, u, f, s, b, l)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 from palpate.jit import block_loader, entry, kernel
-from palpate.mobile.base import Drive, drive
-from palpate.mobile.measures import Loop, measure, measure_plan
+from palpate.mobile.estimate.prediction import Predictor, correct, predict
+from palpate.mobile.hardware.base import Drive, drive
+from palpate.mobile.hardware.tracker import Station, take, track
 from palpate.mobile.planning.hands import from_robot_axes, in_robot_axes
 from palpate.mobile.planning.planner import Planner, plan, see_user
-from palpate.mobile.prediction import Predictor, correct, predict
 from palpate.mobile.rates import due
-from palpate.mobile.tracker import Station, take, track
-from palpate.mobile.users import Walker, step_user
+from palpate.mobile.walking.measures import Loop, measure, measure_plan
+from palpate.mobile.walking.users import Walker, step_user
 
 COLUMNS = (
     "time_s", "user_x", "user_z", "user_g", "hand_x", "hand_y", "hand_z", "robot_x", "robot_z", "robot_phi",
@@ -47,16 +47,22 @@ def write_row(row, m, u, f, p, b, d, off_centre):
 
 
 @kernel
+def deliver_head(k, head, p, dt):
+    """Packets of the head that have arrived by tick k, to the planner."""
+    ts = take(head, k)
+    while ts >= 0:
+        see_user(p, ts, dt, head.pose[0], head.pose[2], head.pose[3])
+        ts = take(head, k)
+
+
+@kernel
 def deliver(k, head, body, f, p, dt):
     """Packets that have arrived by tick k, to whom they are for."""
     ts = take(body, k)
     while ts >= 0:
         correct(f, ts, (body.pose[0], body.pose[2], body.pose[3]))
         ts = take(body, k)
-    ts = take(head, k)
-    while ts >= 0:
-        see_user(p, ts, dt, head.pose[0], head.pose[2], head.pose[3])
-        ts = take(head, k)
+    deliver_head(k, head, p, dt)
 
 
 @kernel

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.jit import Block
-from palpate.mobile.chain import Chain
-from palpate.mobile.chain_rows import angle_rows, force_rows, jacobian_rows, pose_rows, tip_rows
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.geometry.chain_rows import angle_rows, force_rows, jacobian_rows, pose_rows, tip_rows
 
 
 class ToolPoses(NamedTuple):

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from palpate.mobile.base import Base
-from palpate.mobile.follow import Followed, Numbers, Rig, follow
+from palpate.mobile.estimate.prediction import Prediction
+from palpate.mobile.hardware.base import Base
+from palpate.mobile.hardware.tracker import Tracker
 from palpate.mobile.planning.planner import Follower, Safety
-from palpate.mobile.prediction import Prediction
-from palpate.mobile.tracker import Tracker
-from palpate.mobile.users import Event
+from palpate.mobile.walking.follow import Followed, Numbers, Rig, follow
+from palpate.mobile.walking.users import Event
 from palpate.whole_files import write_whole
 
 KIND = "palpate mobile case 1"

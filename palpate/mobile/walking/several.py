@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from palpate.jit import Block
-from palpate.mobile.follow import Following, Rig
-from palpate.mobile.follow_kernels import COLUMNS
 from palpate.mobile.planning.others import OTHERS
 from palpate.mobile.planning.planner import IMPROVED
-from palpate.mobile.several_kernels import KNOWN, WIDTH, Team, several_entry
-from palpate.mobile.users import Event, explore
+from palpate.mobile.walking.follow import Following, Rig
+from palpate.mobile.walking.follow_kernels import COLUMNS
+from palpate.mobile.walking.several_kernels import KNOWN, WIDTH, Team, several_entry
+from palpate.mobile.walking.users import Event, explore
 from palpate.model.model import Floats
 
 ROW = (*COLUMNS, "base")

@@ -2,7 +2,7 @@
 
 from palpate.haptics.devices.simulation.phantom import forward, inverse
 from palpate.jit import block_loader, entry
-from palpate.mobile.chain import (
+from palpate.mobile.geometry.chain import (
     Linkage,
     arm_jacobian,
     arm_torque,

@@ -22,17 +22,17 @@ from palpate.haptics.hand import Hand
 from palpate.haptics.rendering.facade import Proxy
 from palpate.haptics.rendering.surface import Surface
 from palpate.jit import Block
-from palpate.mobile.base import Base, new_drive
-from palpate.mobile.chain import Chain
-from palpate.mobile.follow import USABLE_M
-from palpate.mobile.force_trial_kernels import COLUMNS, COMMANDED, MEASURED, Trial, trial_entry
-from palpate.mobile.leaps import PACKETS
-from palpate.mobile.lift import new_lift
+from palpate.mobile.estimate.leaps import PACKETS
+from palpate.mobile.estimate.prediction import Prediction, new_predictor
+from palpate.mobile.forces.trial_kernels import COLUMNS, COMMANDED, MEASURED, Trial, trial_entry
+from palpate.mobile.geometry.chain import Chain
+from palpate.mobile.hardware.base import Base, new_drive
+from palpate.mobile.hardware.lift import new_lift
+from palpate.mobile.hardware.sensor import ForceSensor, new_sensor
+from palpate.mobile.hardware.tracker import Tracker, new_station
 from palpate.mobile.planning.planner import IMPROVED, Safety, new_planner
-from palpate.mobile.prediction import Prediction, new_predictor
-from palpate.mobile.sensor import ForceSensor, new_sensor
-from palpate.mobile.tracker import Tracker, new_station
-from palpate.mobile.users import Event, new_user
+from palpate.mobile.walking.follow import USABLE_M
+from palpate.mobile.walking.users import Event, new_user
 from palpate.model.model import Floats
 from palpate.model.shapes import Shape
 from palpate.spatial.placement import Transform, Vector3

@@ -19,17 +19,17 @@ from palpate.haptics.rendering.tables import load_proxy
 from palpate.haptics.safety import limit_norm
 from palpate.jit import Struct, Vector, block_loader, entry, kernel
 from palpate.jit.routines import call_routine
-from palpate.mobile.base import Drive, drive
 from palpate.mobile.display.carry import axes_on_robot, origin_on_robot, push_base, ride
-from palpate.mobile.follow_kernels import deliver
-from palpate.mobile.frames import to_y_up, to_z_up
-from palpate.mobile.lift import Lift, lift_step
+from palpate.mobile.estimate.prediction import Predictor, predict
+from palpate.mobile.geometry.frames import to_y_up, to_z_up
+from palpate.mobile.hardware.base import Drive, drive
+from palpate.mobile.hardware.lift import Lift, lift_step
+from palpate.mobile.hardware.sensor import Sensor, sense
+from palpate.mobile.hardware.tracker import Station, track
 from palpate.mobile.planning.planner import Planner, plan
-from palpate.mobile.prediction import Predictor, predict
 from palpate.mobile.rates import due
-from palpate.mobile.sensor import Sensor, sense
-from palpate.mobile.tracker import Station, track
-from palpate.mobile.users import Walker, step_user
+from palpate.mobile.walking.follow_kernels import deliver
+from palpate.mobile.walking.users import Walker, step_user
 from palpate.model.model import Floats2
 from palpate.spatial.vectors import add, add_scaled, cross, get3, length, rotate, rotate_back, scale, sub
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.haptics.devices.simulation.phantom import device_axes, thesis_axes
-from palpate.mobile.chain import Chain
+from palpate.mobile.geometry.chain import Chain
 
 # for kernels: a vector (3-tuple) from y up to z up, and back
 to_z_up = device_axes

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from palpate.jit import Block, Struct, block_loader, entry, kernel
-from palpate.mobile.chain import Chain
+from palpate.mobile.geometry.chain import Chain
 from palpate.mobile.rates import clip, due
 from palpate.model.model import Floats
 from palpate.spatial.vectors import is_finite

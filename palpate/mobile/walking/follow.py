@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from palpate.jit import Block, warm
-from palpate.mobile.base import Base, Drive, new_drive
-from palpate.mobile.follow_kernels import COLUMNS, follow_entry
-from palpate.mobile.measures import Loop
+from palpate.mobile.estimate.prediction import Prediction, Predictor, new_predictor
+from palpate.mobile.hardware.base import Base, Drive, new_drive
+from palpate.mobile.hardware.tracker import Station, Tracker, new_station
 from palpate.mobile.planning.planner import THESIS, Follower, Planner, Safety, new_planner
 from palpate.mobile.planning.room import Room
-from palpate.mobile.prediction import Prediction, Predictor, new_predictor
-from palpate.mobile.tracker import Station, Tracker, new_station
-from palpate.mobile.users import Event, Walker, new_user
+from palpate.mobile.walking.follow_kernels import COLUMNS, follow_entry
+from palpate.mobile.walking.measures import Loop
+from palpate.mobile.walking.users import Event, Walker, new_user
 from palpate.model.model import Floats
 
 USABLE_M = 0.0955  # radius of the sphere that every PHANToM Premium 1.5 reaches

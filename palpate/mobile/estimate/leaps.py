@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from palpate.jit import Block, Struct, block_loader, entry, kernel
-from palpate.mobile.base import Base, Drive, drive, new_drive
-from palpate.mobile.chain import RULER, Linkage, hip, robot_origin
-from palpate.mobile.prediction import Prediction, Predictor, correct, new_predictor, predict
-from palpate.mobile.tracker import Station, Tracker, new_station, take, track
+from palpate.mobile.estimate.prediction import Prediction, Predictor, correct, new_predictor, predict
+from palpate.mobile.geometry.chain import RULER, Linkage, hip, robot_origin
+from palpate.mobile.hardware.base import Base, Drive, drive, new_drive
+from palpate.mobile.hardware.tracker import Station, Tracker, new_station, take, track
 from palpate.model.model import Floats, Floats2
 
 LINK_M = RULER.link1_m

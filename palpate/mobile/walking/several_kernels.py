@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 
 from palpate.jit import Struct, block_loader, entry, kernel
-from palpate.mobile.base import drive
-from palpate.mobile.follow_kernels import COLUMNS, load_follow, tick_display, write_row
+from palpate.mobile.hardware.base import drive
 from palpate.mobile.planning.others import forget_others, note_other
 from palpate.mobile.planning.target import at
 from palpate.mobile.rates import due
-from palpate.mobile.users import NOBODY_M
+from palpate.mobile.walking.follow_kernels import COLUMNS, load_follow, tick_display, write_row
+from palpate.mobile.walking.users import NOBODY_M
 from palpate.model.model import Floats2, Ints1
 
 WIDTH = len(COLUMNS) + 1  # of a person's part of a row; the last: his base
