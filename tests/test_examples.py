@@ -40,6 +40,9 @@ PROMISES = {
     "own_wall.py": [r"^zoh   10 impacts; 20\.0, 26\.1, 33\.9 mm; gave 1098 mJ$",
                     r"^seh   18 impacts; 20\.0, 19\.8, 19\.6 mm; gave nothing that it did not take$",
                     r"^clay  21 impacts; 20\.0, 19\.1, 18\.2 mm; gave nothing", r"^40% kept: after 10 s at rest$"],
+    "walk_along_a_wall.py": [r"^the hand is at the wall after 3\.7 s$", r"^the person walks 0\.95 m .* robot 0\.94 m$",
+                             r"^touching for 100 % of that, 2\.\d N on average$", r": 0\.8\d m at least",
+                             r"^the tip leaps by 0\.\d\d mm in a tick at most$"],
     "own_mechanism.py": [r"^pendulum: q has 5 numbers .* v has 4$", r"^energy kept to \S+ of that: good$"],
 }  # fmt: skip
 NEEDS = {"edit_a_line.py": "example-robot-data", "load_a_robot.py": "example-robot-data"}
