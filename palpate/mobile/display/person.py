@@ -2,7 +2,8 @@
 
 Keys say how fast, -1 to 1: ahead, to the right, and turning to the left; a person who hears nothing of them any more
 stops.  The hand is where it was to the trunk, until a pointer or a controller leads it: then within the arm's reach,
-and no faster than a hand is.
+and no faster than a hand is.  A pointer's hand holds the device and stops where that ends; a controller's is where it
+is.  Who takes the hand of a person who walks by themselves takes over.
 
 A headset is the person's head, a controller their hand: HAND messages that name the shown bodies.
 
@@ -100,13 +101,32 @@ def heard(p, which, value, tick):
 
 
 @kernel
-def lead_hand(p, u, dt):
-    """The hand goes where a pointer or a controller wants it."""
+def is_led(p):
+    """Whether a pointer or a controller has the hand."""
+    if p.hand_messages == 0:
+        return False
+    want = load_speaking(p.hand_messages)[1]
+    return want.does == HOLD and want.body == p.hand_body
+
+
+@kernel
+def on_device(x, middle, farthest):
+    """A place, no farther than that from the middle of a device's workspace."""
+    off = sub(x, middle)
+    far = length(off)
+    return x if far <= farthest else add_scaled(middle, farthest / far, off)
+
+
+@kernel
+def lead_hand(p, u, middle, farthest, dt):
+    """The hand goes where a pointer or a controller wants it; middle (x, y, z) of the device's workspace."""
     wanted = p.hand
-    if p.hand_messages != 0:
+    if is_led(p):
         port, want, _ = load_speaking(p.hand_messages)
-        if want.does == HOLD and want.body == p.hand_body:
-            wanted = in_trunk_axes(u, to_y_up(port.position))
+        left, x = want.at_body[1], in_trunk_axes(u, to_y_up(port.position))
+        wanted = sub(x, (want.at_body[0], -left, want.at_body[2]))  # it was taken at a point of it
+        if not p.wears:
+            wanted = in_trunk_axes(u, on_device(from_trunk_axes(u, wanted), middle, farthest))
     way = sub(within_reach(p, wanted), p.hand)
     far = length(way)
     if far > 0.0:
@@ -169,19 +189,21 @@ def play_walk(p, u, t):
 
 
 @kernel
-def step_person(p, u, tick, robot_x, robot_z):
-    """The person at a tick, from where they were a tick before."""
+def step_person(p, u, tick, robot, middle, farthest):
+    """The person at a tick, from where they were a tick before; robot (x, z, phi), middle of the device's workspace."""
+    if is_led(p):
+        p.way = KEYS
     if p.way == RECORDED:
         play_walk(p, u, (tick - p.begun) * u.dt)
         p.hand = in_trunk_axes(u, u.hand)
         return
     if p.way == SCRIPT:
-        step_user(u, tick, robot_x, robot_z)
+        step_user(u, tick, robot[0], robot[1])
         p.hand = in_trunk_axes(u, u.hand)
         return
     if not wear(p, u):
         walk_by_keys(p, u, tick, u.dt)
-    lead_hand(p, u, u.dt)
+    lead_hand(p, u, middle, farthest, u.dt)
     u.hand = from_trunk_axes(u, p.hand)
 
 

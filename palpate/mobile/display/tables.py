@@ -28,7 +28,7 @@ class Displays(Struct):
     kept: Ints1  # Blocks of servo.kept.Kept: the start
     preset: Floats2  # (m, len(settings.PRESET)) followers to choose from
     noise: Floats2  # (m, 2) of trackers to choose from [m, rad]
-    setting: Floats2  # (len(SETTINGS), 3) as they are, and their bounds
+    setting: Floats2  # (len(SETTINGS), 4) as they are, their bounds, and as they were at the start
     first_event: int  # kind
     first_body: int  # row of `pose`
 
