@@ -30,7 +30,7 @@ A simulation gives what is its own, and may leave out any of it; `complete` adds
     drawings, actors
               what is drawn of fields over the bodies, and what acts by itself and can be told to: drawings.py
     maps      flat drawings of a frame's numbers, beside the scene: maps.py
-    keys, walk, eyes, person, and of a body `fades`
+    keys, walk, eyes, person, hint, tips, and of a body `fades` and `led`
               what a person in the scene does and sees: presence.py
 """
 

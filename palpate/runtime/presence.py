@@ -13,6 +13,11 @@
     person    {"head", "hand", "at", "turn_rad"}: bodies, both touchable, that go where a headset is (hand 1 of the
               page) and where its right controller is (hand 0): at their origins, x ahead, y to the left, z up.  The
               headset's own space begins at `at` [m], its ahead turned by `turn_rad` from x of the world
+    hint      {"mouse", "finger"}: what one does first here, where there is a mouse, and where there are fingers only;
+              else a page says that things can be pulled
+    tips      bodies that are the tips of devices, in their order: a page draws the force there, and no device
+    led       of a touchable body: {"field", "index"}: it goes where a hand leads it, by no spring, and this number of
+              the frame is what is felt through it [N]
     fades     of a body: {"field", "index", "near", "far", "only"}: it is wholly drawn while this number of the frame
               is not above `near`, and not at all from `far` on; with "only": "eyes" it does so through the eyes and in
               a headset only
@@ -30,6 +35,7 @@ from palpate.runtime.page.json_numbers import finite_number
 IPD_M = 0.063  # between the eyes of most people
 FOV_DEG = 80.0
 WALKS = ("x", "y", "turn")
+HINTS = ("mouse", "finger")
 Events = Mapping[str, Mapping[str, Any]]
 
 
@@ -51,12 +57,16 @@ def complete_presence(own: Mapping[str, Any], bodies: Sequence[Mapping[str, Any]
         "walk": walk,
         "eyes": _eyes(own.get("eyes"), bodies),
         "person": _person(own.get("person"), bodies),
+        "hint": _hint(own.get("hint") or {}),
+        "tips": _tips(own.get("tips", []), bodies, own.get("devices", [])),
     }
 
 
 def check_fades(bodies: Sequence[Mapping[str, Any]], lengths: Mapping[str, int]) -> None:
-    """ValueError if a body fades with what its frames have not, or not from near to far."""
+    """ValueError if a body fades or is led with what its frames have not, or fades not from near to far."""
     for body in bodies:
+        if (led := body.get("led")) is not None:
+            check_quantity([led.get("field"), led.get("index", 0)], lengths, f"the body {body['name']!r} that is led")
         if (fades := body.get("fades")) is None:
             continue
         whose = f"the body {body['name']!r} that fades"
@@ -117,6 +127,19 @@ def _person(given: Any, bodies: Sequence[Mapping[str, Any]]) -> dict[str, Any] |
     if not is_number(person["turn_rad"]):
         raise ValueError(f"a person's space is turned by turn_rad, a number, not {person['turn_rad']!r}")
     return person
+
+
+def _hint(given: Mapping[str, Any]) -> dict[str, str]:
+    if odd := [who for who, words in given.items() if who not in HINTS or not isinstance(words, str)]:
+        raise ValueError(f"a hint has words for {' and '.join(HINTS)}, unlike its {', '.join(odd)}")
+    return dict(given)
+
+
+def _tips(given: Sequence[str], bodies: Sequence[Mapping[str, Any]], devices: Sequence[Any]) -> list[str]:
+    names = [body["name"] for body in bodies]
+    if lost := [name for name in given if name not in names]:
+        raise ValueError(f"tips are bodies that it has not: {', '.join(map(str, lost))}")
+    return list(given)[: len(devices)]
 
 
 def _check_point(whose: str, at: Any) -> None:

@@ -23,6 +23,7 @@ export interface Body {
   loose?: boolean; // a free body that waits until it is added
   parked?: boolean; // it waits at the start
   fades?: { field: string; index?: number; near: number; far: number; only?: "eyes" }; // scene/fading.ts
+  led?: { field: string; index?: number }; // a hand leads it, without a spring; this is felt through it [N]
   shapes: Shape[];
 }
 
@@ -216,6 +217,8 @@ export interface Hello {
   walk?: Partial<Record<Way, string>>; // events
   eyes?: EyesOf | null;
   person?: PersonOf | null;
+  tips?: string[]; // bodies that are the tips of devices, in their order
+  hint?: { mouse?: string; finger?: string }; // what one does first here; else the page's own words
   events?: Record<string, { low?: number; high?: number }>;
   plots: PlotOf[];
   panels: string[];

@@ -29,6 +29,7 @@ export function inOneLine({ words, share }: Said): string {
 
 function worded(value: number, unit: string): string {
   if (unit === "m") return length(value);
+  if (unit === "%") return `${plain(100 * value, 0)} %`; // of a share
   const digits = Number.isInteger(value) && unit === "" ? 0 : 1;
   return `${plain(value, digits)} ${unit}`.trim();
 }

@@ -2,8 +2,9 @@ import * as THREE from "three";
 import { expect, test, vi } from "vitest";
 import { largestHandForce } from "../src/devices";
 import type { Frame } from "../src/frame.gen";
+import type { Body } from "../src/protocol";
 import type { Bodies } from "../src/scene/bodies";
-import { Hands, told, type Looking } from "../src/scene/hands";
+import { Hands, ledForce, told, type Grip, type Looking } from "../src/scene/hands";
 import { normalOf, Probe } from "../src/scene/probe";
 
 vi.mock("../src/dom", () => ({
@@ -28,13 +29,21 @@ test("a hand of another page is drawn as what it does: a spring that pulls, a pr
   };
   const [first, second] = hands.root.children as [THREE.Group, THREE.Group];
   const seen = (kind: number): boolean[] => {
-    hands.show(frame([kind, 0], [-8, 0, 0, 0, 0, 0]), [null, null], 60, {} as Bodies, sight, false);
+    hands.show(frame([kind, 0], [-8, 0, 0, 0, 0, 0]), [null, null], [], 60, {} as Bodies, sight, false);
     return first.children.slice(0, 3).map(({ visible }) => visible); // spring, probe, arrow
   };
   expect(seen(PULL!)).toEqual([true, false, false]);
   expect(seen(PRESS!)).toEqual([false, true, false]);
   expect(seen(PUSH!)).toEqual([false, false, true]);
   expect(second.children.slice(0, 3).map(({ visible }) => visible)).toEqual([false, false, false]); // holds nothing
+});
+
+test("what is felt through a body that is led is a number of the frame, and nothing is led that is pressed or not said to be", () => {
+  const bodies = [{}, { led: { field: "felt_N", index: 1 } }] as unknown as Body[];
+  const told = { felt_N: Float64Array.from([2, 3]) } as unknown as Frame;
+  const grip = (body: number, kind = "pull"): Grip => ({ body, kind }) as unknown as Grip;
+  expect(ledForce(grip(1), bodies, told)).toBe(3);
+  expect([ledForce(grip(0), bodies, told), ledForce(grip(1, "press"), bodies, told), ledForce(null, bodies, told)]).toEqual([null, null, null]);
 });
 
 test("a hand that holds nothing is not told of; one that presses is, before it touches anything", () => {

@@ -209,7 +209,7 @@ class MobileDisplays:
             display=np.array([each.block.address for each in self.each], dtype=np.int64), kept=self._keeping.addresses,
             preset=np.array([preset_row(each, self.configuration) for each in (rig.follower, *FOLLOWERS.values())]),
             noise=noise_rows(rig), bleed=np.array([bleeds(method, rig.prediction) for method in METHODS]),
-            setting=np.array([choice[:3] for choice in self.settings.values()]),
+            setting=np.array([(*choice[:3], choice.value) for choice in self.settings.values()]),
             first_event=engine.kind_of(SETTINGS[0]),
             first_body=engine.model.n_bodies + engine.shown.index(self.shown[0]),
         )  # fmt: skip

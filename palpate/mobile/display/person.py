@@ -2,7 +2,8 @@
 
 Keys say how fast, -1 to 1: ahead, to the right, and turning to the left; a person who hears nothing of them any more
 stops.  The hand is where it was to the trunk, until a pointer or a controller leads it: then within the arm's reach,
-and no faster than a hand is.
+and no faster than a hand is.  A pointer's hand holds the device and stops where that ends; a controller's is where it
+is.  Who takes the hand of a person who walks by themselves takes over.
 
 A headset is the person's head, a controller their hand: HAND messages that name the shown bodies.
 
@@ -108,11 +109,23 @@ def is_led(messages, body):
 
 
 @kernel
-def lead_hand(p, u, dt):
-    """The hand goes where a pointer or a controller wants it."""
+def on_device(x, middle, farthest):
+    """A place, no farther than that from the middle of a device's workspace."""
+    off = sub(x, middle)
+    far = length(off)
+    return x if far <= farthest else add_scaled(middle, farthest / far, off)
+
+
+@kernel
+def lead_hand(p, u, middle, farthest, dt):
+    """The hand goes where a pointer or a controller wants it; middle (x, y, z) of the device's workspace."""
     wanted = p.hand
     if is_led(p.hand_messages, p.hand_body):
-        wanted = in_trunk_axes(u, to_y_up(load_speaking(p.hand_messages)[0].position))
+        port, want, _ = load_speaking(p.hand_messages)
+        left, x = want.at_body[1], in_trunk_axes(u, to_y_up(port.position))
+        wanted = sub(x, (want.at_body[0], -left, want.at_body[2]))  # it was taken at a point of it
+        if not p.wears:
+            wanted = in_trunk_axes(u, on_device(from_trunk_axes(u, wanted), middle, farthest))
     way = sub(within_reach(p, wanted), p.hand)
     far = length(way)
     if far > 0.0:
@@ -173,8 +186,11 @@ def play_walk(p, u, t):
 
 
 @kernel
-def step_person(p, u, tick, robot_x, robot_z):
-    """The person at a tick, from where they were a tick before; who takes their hand or head walks from then on."""
+def step_person(p, u, tick, robot, middle, farthest):
+    """The person at a tick, from where they were a tick before; who takes their hand or head walks from then on.
+
+    robot (x, z, phi);  middle (x, y, z) of the device's workspace, from which a pointer leads the hand so far
+    """
     if is_led(p.hand_messages, p.hand_body) or is_led(p.head_messages, p.head_body):
         p.way = KEYS
     if p.way == RECORDED:
@@ -182,12 +198,12 @@ def step_person(p, u, tick, robot_x, robot_z):
         p.hand = in_trunk_axes(u, u.hand)
         return
     if p.way == SCRIPT:
-        step_user(u, tick, robot_x, robot_z)
+        step_user(u, tick, robot[0], robot[1])
         p.hand = in_trunk_axes(u, u.hand)
         return
     if not wear(p, u):
         walk_by_keys(p, u, tick, u.dt)
-    lead_hand(p, u, u.dt)
+    lead_hand(p, u, middle, farthest, u.dt)
     u.hand = from_trunk_axes(u, p.hand)
 
 

@@ -1,4 +1,5 @@
-"""What can be set of displays while they run: an event each, whose value becomes numbers of all displays.
+"""What can be set of displays while they run: an event each, whose value becomes numbers of all displays, or of the
+first one's person.
 
 r Displays, s Planner
 """
@@ -37,13 +38,22 @@ def walk(p, which, value, tick):
 
 
 @kernel
-def set_one(address, r, which, value):
-    """Of one display."""
-    _, p, _, head, body, f, s, _, l = load_display(address)
+def set_person(p, which, value, tick):
+    """Of the first display's person: the others do what they do."""
     if which == PERSON:
         way = int(value)
         p.way = way if way != RECORDED or p.time.shape[0] > 0 else p.way
-    elif which == FOLLOWER:
+    elif which == WALK_SPEED:
+        p.speed = value
+    else:
+        walk(p, which, value, tick)
+
+
+@kernel
+def set_one(address, r, which, value):
+    """Of one display."""
+    _, _, _, head, body, f, s, _, l = load_display(address)
+    if which == FOLLOWER:
         set_follower(s, r.preset[int(value)])
     elif which == ESTIMATOR:
         f.method = int(value)
@@ -57,16 +67,25 @@ def set_one(address, r, which, value):
         s.barrier = int(value)
     elif which == LIFT:
         l.on = int(value)
-    elif which == WALK_SPEED:
-        p.speed = value
 
 
 @kernel
-def set_all(r):
-    """Everything that is set, again: after a reset."""
-    for n in range(r.display.shape[0]):
-        for which in range(WALK_AHEAD):
-            set_one(r.display[n], r, which, r.setting[which, 0])
+def put(r, which, value, tick):
+    if which == PERSON or which >= WALK_SPEED:
+        set_person(load_display(r.display[0])[1], which, value, tick)
+    else:
+        for n in range(r.display.shape[0]):
+            set_one(r.display[n], r, which, value)
+
+
+@kernel
+def set_again(r, tick):
+    """What was set since the start, after all is as it was then; keys are let go."""
+    for which in range(r.setting.shape[0]):
+        if which >= WALK_AHEAD:
+            r.setting[which, 0] = 0.0
+        elif r.setting[which, 0] != r.setting[which, 3]:
+            put(r, which, r.setting[which, 0], tick)
 
 
 @routine
@@ -78,9 +97,5 @@ def take_displays(address):
         return 0
     if r.setting[which, 1] <= value <= r.setting[which, 2]:
         r.setting[which, 0] = value
-        if which >= WALK_AHEAD:
-            walk(load_display(r.display[0])[1], which, value, h.tick)
-        else:
-            for n in range(r.display.shape[0]):
-                set_one(r.display[n], r, which, value)
+        put(r, which, value, h.tick)
     return 1

@@ -17,6 +17,8 @@ DARK, STEEL, BRASS = (0.20, 0.22, 0.26, 1), (0.62, 0.65, 0.70, 1), (0.80, 0.66, 
 SHIRTS = ((0.26, 0.45, 0.70, 1), (0.70, 0.38, 0.28, 1), (0.35, 0.58, 0.38, 1), (0.55, 0.42, 0.66, 1))
 SKIN, TIP = (0.86, 0.68, 0.55, 1), (0.90, 0.25, 0.20, 1)
 ROBOT_M, ROBOT_HIGH_M, GROUND_M = 0.5, 0.5, 0.06  # its body, and how far that is from the floor
+HINT = {"mouse": "Walk with W A S D, turn with Q E. Drag the hand: it feels what it meets.",
+        "finger": "Walk with the sticks. Drag the hand: it feels what it meets."}  # fmt: skip
 WHEELS_RAD = (0.5 * math.pi, 7 * math.pi / 6, 11 * math.pi / 6)
 ESTIMATORS = dict(zip(METHODS, ("the last pose is held", "constant velocity", "driven by the command"), strict=True))
 WARNINGS = ("near", "too near", "contact predicted", "not seen")  # bits of mobile_warning, the gravest last
@@ -35,6 +37,8 @@ def describe_displays(displays: MobileDisplays) -> dict[str, Any]:
         "eyes": {"name": "Through the eyes", "body": "head", "at": [0.09, 0.0, 0.0], "ipd_m": 0.063, "fov_deg": 80,
                  "hides": ["head", "person"]},
         "person": {"head": "head", "hand": "hand", "at": [0.0, 0.0, 0.0], "turn_rad": math.pi},
+        "hint": HINT,
+        "tips": [body["name"] for body in displays.shown if body["name"].startswith("tip")],
         "mobile": {"displays": len(displays.each), "arms": displays.configuration.arms},
     }  # fmt: skip
 
@@ -56,7 +60,8 @@ def shown_bodies(displays: MobileDisplays) -> list[dict[str, Any]]:
     bodies = []
     for number, each in enumerate(displays.each):
         more = "" if number == 0 else f" {number + 1}"
-        for name, shapes, start, extra in (*robot_rows(each, number), *person_rows(each, number), *arm_rows(each)):
+        rows = (*robot_rows(each, number), *person_rows(each, number), *arm_rows(each, number))
+        for name, shapes, start, extra in rows:
             bodies.append({"name": name + more, "shapes": shapes, "start": list(start)} | extra)
     return bodies
 
@@ -64,38 +69,44 @@ def shown_bodies(displays: MobileDisplays) -> list[dict[str, Any]]:
 def robot_rows(each: OneDisplay, number: int) -> list[Row]:
     """Robot and column: who looks through the person's eyes sees them only when they are near."""
     x, z, phi = each.drive.pose
-    place, turn, show = (-z, -x), yawed(-phi), each.planner.show
-    fades = {"field": "mobile_distance_m", "index": number, "near": show - 0.1, "far": show, "only": "eyes"}
+    place, turn, fades = (-z, -x), yawed(-phi), fades_of(each, number)
     body = shape("box", (ROBOT_M, ROBOT_M, ROBOT_HIGH_M - GROUND_M), (0, 0, 0.5 * (ROBOT_HIGH_M + GROUND_M)), DARK)
     wheels = [shape("cylinder", (0.04, 0.03), (0.2 * math.cos(b), 0.2 * math.sin(b), 0.04), STEEL) for b in WHEELS_RAD]
     column = shape("cylinder", (0.05, 0.5), (0.0, 0.0, -0.25), STEEL)
     tray = shape("box", (0.36, 0.16, 0.02), (0.10, 0.0, 0.0), DARK)
-    return [("robot", [body, *wheels], (*place, 0.0, *turn), {"fades": fades}),
-            ("column", [column, tray], (*place, each.display.height, *turn), {"fades": fades})]  # fmt: skip
+    return [("robot", [body, *wheels], (*place, 0.0, *turn), fades),
+            ("column", [column, tray], (*place, each.display.height, *turn), fades)]  # fmt: skip
+
+
+def fades_of(each: OneDisplay, number: int) -> dict[str, Any]:
+    """It comes into the view of the person's eyes when it comes near (4.7)."""
+    show = each.planner.show
+    return {"fades": {"field": "mobile_distance_m", "index": number, "near": show - 0.1, "far": show, "only": "eyes"}}
 
 
 def person_rows(each: OneDisplay, number: int) -> list[Row]:
     """Person, head and hand; a page leads those of the first."""
     u, shirt, led = each.walker, SHIRTS[number % len(SHIRTS)], {"touchable": number == 0}
+    felt = {"led": {"field": "mobile_given_N", "index": 0}} if number == 0 else {}
     place, turn = (-u.z, -u.x), yawed(u.g + math.pi)
     trunk = shape("capsule", (0.16, 0.55), (0, 0, 1.10), shirt)
     legs = [shape("capsule", (0.09, 0.65), (0, side, 0.42), DARK) for side in (0.09, -0.09)]
     head = [shape("sphere", (0.11,), (-0.05, 0, 0), SKIN), shape("box", (0.05, 0.16, 0.07), (0.06, 0, 0.01), DARK)]
-    hand = shape("sphere", (0.045,), (0, 0, 0), SKIN)
+    hand = shape("sphere", (0.045,), (-0.055, 0, 0.01), SKIN)  # behind the tip that it holds
     return [("person", [trunk, *legs], (*place, 0.0, *turn), {}),
             ("head", head, (*place, u.eyes, *turn), led),
-            ("hand", [hand], (-u.hand[2], -u.hand[0], u.hand[1], *turn), led)]  # fmt: skip
+            ("hand", [hand], (-u.hand[2], -u.hand[0], u.hand[1], *turn), led | felt)]  # fmt: skip
 
 
-def arm_rows(each: OneDisplay) -> list[Row]:
-    """Turret, two links and the tip of each arm."""
+def arm_rows(each: OneDisplay, number: int) -> list[Row]:
+    """Turret, two links and the tip of each arm; who looks through the person's eyes always sees the tip."""
     x, z, phi = each.drive.pose
-    start, rows = (-z, -x, each.display.height, *yawed(-phi)), list[Row]()
+    start, rows, fades = (-z, -x, each.display.height, *yawed(-phi)), list[Row](), fades_of(each, number)
     for which in [""] if len(each.arms) == 1 else [" left", " right"]:
         rows += [
-            (f"turret{which}", [shape("cylinder", (0.045, 0.12), (0, 0, -0.06), DARK)], start, {}),
-            (f"link 1{which}", [shape("cylinder", (0.012, L1), (0, 0, 0), STEEL)], start, {}),
-            (f"link 2{which}", [shape("cylinder", (0.010, L2), (0, 0, 0), BRASS)], start, {}),
+            (f"turret{which}", [shape("cylinder", (0.045, 0.12), (0, 0, -0.06), DARK)], start, fades),
+            (f"link 1{which}", [shape("cylinder", (0.012, L1), (0, 0, 0), STEEL)], start, fades),
+            (f"link 2{which}", [shape("cylinder", (0.010, L2), (0, 0, 0), BRASS)], start, fades),
             (f"tip{which}", [shape("sphere", (0.014,), (0, 0, 0), TIP)], start, {}),
         ]
     return rows
@@ -143,10 +154,10 @@ def describe_plots(n: int, arms: int) -> list[dict[str, Any]]:
     lines = {
         ("Force asked and felt", "N"): numbered("mobile_asked_N", "asked", a) + numbered("mobile_given_N", "felt", a),
         ("Distance to the person", "m"): numbered("mobile_distance_m", "distance", n),
-        ("HIP error", "mm"): numbered("mobile_error_mm", "error", a) + numbered("mobile_sigma_mm", "deviation", n),
-        ("HIP leap in a tick", "mm"): numbered("mobile_step_mm", "leap", a),
+        ("Error of the tip", "mm"): numbered("mobile_error_mm", "is", a) + numbered("mobile_sigma_mm", "expected", n),
+        ("Leap of the tip in a tick", "mm"): numbered("mobile_step_mm", "leap", a),
         ("Hand off the middle", "mm"): numbered("mobile_off_mm", "hand", n),
-        ("Hand outside", "share"): numbered("mobile_off_share", "share", n),
+        ("Hand outside", "share of the time"): numbered("mobile_off_share", "share", n),
     }
     return [{"title": title, "unit": unit, "zero": True, "series": series} for (title, unit), series in lines.items()]
 
@@ -155,13 +166,13 @@ def describe_robot(k: int) -> dict[str, Any]:
     """What the planner of display k does, in words."""
     warnings = ["none", *(WARNINGS[bits.bit_length() - 1] for bits in range(1, 1 << len(WARNINGS)))]
     says: dict[str, tuple[str, dict[str, Any]]] = {
-        "case": ("case", {"names": ["", "retreats", "straight", "around"]}),
         "active": ("it", {"names": ["stands", "follows"]}),
+        "case": ("way", {"names": ["", "back off", "straight", "around the person"]}),
         "distance_m": ("distance", {"unit": "m"}),
-        "least_m": ("nearest", {"unit": "m"}),
-        "off_share": ("hand outside, share", {}),
+        "least_m": ("least", {"unit": "m"}),
+        "off_share": ("hand outside", {"unit": "%"}),
         "warning": ("warning", {"names": warnings}),
-        "lost": ("trackers", {"names": ["see all", "lost: no force"]}),
+        "lost": ("trackers", {"names": ["see both", "lost: no force"]}),
     }
     return {"name": "Robot" if k == 0 else f"Robot {k + 1}",
             "says": [{"field": f"mobile_{field}", "index": k, "label": label} | more

@@ -29,7 +29,7 @@ class Displays(Struct):
     preset: Floats2  # (m, len(settings.PRESET)) followers to choose from
     noise: Floats2  # (m, 4) of trackers to choose from [m, rad], and what the estimate takes for it, squared
     bleed: Ints1  # (len(METHODS),) whether an estimate bleeds its corrections in
-    setting: Floats2  # (len(SETTINGS), 3) as they are, and their bounds
+    setting: Floats2  # (len(SETTINGS), 4) as they are, their bounds, and as they were at the start
     first_event: int  # kind
     first_body: int  # row of `pose`
 

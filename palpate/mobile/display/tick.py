@@ -17,6 +17,7 @@ from palpate.mobile.adapters.inbox import robot_of, take_pose
 from palpate.mobile.adapters.orders import order
 from palpate.mobile.display.carry import (
     measure_hip,
+    origin_on_robot,
     place_reach,
     protect,
     push_base,
@@ -25,7 +26,7 @@ from palpate.mobile.display.carry import (
     use_pose,
 )
 from palpate.mobile.display.person import from_trunk_axes, in_trunk_axes, step_person
-from palpate.mobile.display.settings import set_all
+from palpate.mobile.display.settings import set_again
 from palpate.mobile.display.tables import (
     load_arm,
     load_body_inbox,
@@ -45,9 +46,10 @@ from palpate.mobile.planning.planner import plan, see_user
 from palpate.mobile.rates import due
 from palpate.mobile.walking.follow_kernels import deliver_head
 from palpate.servo.kept import restore_kept
-from palpate.spatial.vectors import add, dot, length, scale
+from palpate.spatial.vectors import add, add_scaled, dot, length, scale
 
 TILT_RAD = 0.35  # of the gaze, down
+EDGE_M = 0.015  # beyond the usable sphere a pointer leads the hand so far: there it feels the edge
 COS_TILT, SIN_TILT = math.cos(0.5 * TILT_RAD), math.sin(0.5 * TILT_RAD)
 
 
@@ -69,15 +71,17 @@ def look(d, u, f, b, l):
 @kernel
 def go_on(d, p, u, b, l, k):
     """Base, lift and person, from tick k to the next."""
-    b.force = (0.0, 0.0, 0.0)
+    b.force, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for n in range(d.arm.shape[0]):
         arm = load_arm(d.arm[n])[0]
         if arm.device != 0:
             push_base(arm, b, d.height + l.y)
+        origin = origin_on_robot(b.pose, d.height + l.y, arm.rp_true)
+        middle = add_scaled(middle, 1.0 / d.arm.shape[0], to_y_up(origin))
     if d.body_inbox == 0:
         drive(b, k)
     if d.head_inbox == 0:
-        step_person(p, u, k + 1, b.pose[0], b.pose[1])
+        step_person(p, u, k + 1, b.pose, middle, d.usable + EDGE_M)
 
 
 @kernel
@@ -247,9 +251,9 @@ def tick_displays(address):
 @routine
 def reset_displays(address):
     """All as it was at the start, and the arms where they are then; settings stay."""
-    _, r, _ = load_displays(address)
+    h, r, _ = load_displays(address)
     restore_kept(r.kept)
-    set_all(r)
+    set_again(r, h.tick)
     for n in range(r.display.shape[0]):
         d, _, u, _, _, f, s, b, l = load_display(r.display[n])
         carry_on(d, u, f, s, b, l)

@@ -9,6 +9,7 @@ import type { State, Store } from "../state";
 import type { Keys } from "./keys";
 
 const KNOWS = "has-grabbed";
+const HINTS = { mouse: "Grab anything and pull. It pulls back.", finger: "Put a finger on anything and pull. It pulls back." };
 
 export interface Notice {
   text: string;
@@ -35,7 +36,7 @@ export class Notices {
   private readonly button = el("button", { type: "button", class: "button", title: "(Y)" });
   private readonly banner = el("p", { class: "notice banner", hidden: true }, this.text, this.button);
   private readonly hint = el("p", { class: "notice hint", hidden: true });
-  private knows = recall(KNOWS) !== null;
+  private readonly understood = new Set<string>(); // since the page was opened
   private now: Notice = { text: "" };
   private state = -1; // of the last frame
 
@@ -58,10 +59,20 @@ export class Notices {
   /** The person has understood. */
   grabbed = (): void => {
     if (this.knows) return;
-    this.knows = true;
-    remember(KNOWS, "yes");
+    this.understood.add(this.key);
+    remember(this.key, "yes");
     this.refresh();
   };
+
+  /** A hint of its own is understood for itself. */
+  private get key(): string {
+    const { hint, scene } = this.store.get("hello") ?? {};
+    return hint && Object.keys(hint).length > 0 ? `${KNOWS}-${scene}` : KNOWS;
+  }
+
+  private get knows(): boolean {
+    return this.understood.has(this.key) || recall(this.key) !== null;
+  }
 
   private act(): void {
     if (this.now.button) this.connection.send({ type: this.now.button.message });
@@ -76,8 +87,8 @@ export class Notices {
     if (this.text.textContent !== text) this.text.textContent = text;
     this.button.hidden = button === undefined;
     this.button.textContent = button?.words ?? "";
-    const finger = matchMedia("(pointer: coarse)").matches;
-    this.hint.textContent = finger ? "Put a finger on anything and pull. It pulls back." : "Grab anything and pull. It pulls back.";
+    const who = matchMedia("(pointer: coarse)").matches ? "finger" : "mouse";
+    this.hint.textContent = get("hello")?.hint?.[who] ?? HINTS[who];
     this.hint.hidden = this.knows || text !== "" || !this.store.canTouch() || !wants(get("hello"), "touch");
   }
 }

@@ -1,5 +1,5 @@
 // Devices: a thin bar, turned as the device is, whose tip is where the proxy or the held point is; a line from there to
-// the hand, and the force on the hand.
+// the hand, and the force on the hand. Where bodies show the device, only the force.
 
 import * as THREE from "three";
 import { Line2 } from "three/examples/jsm/lines/Line2.js";
@@ -17,6 +17,7 @@ const BALL_SIZE = 0.008; // radius of a bare hand, in distances of the camera; s
 const TIP_SIZE = 0.0055; // that of a bar's tip,
 const BAR = 0.0018; // and the radius of the bar
 const BAR_LENGTH = 0.3; // its length, in radii of the scene: a thing among others
+const ARROW_M = 0.5; // no arrow at a tip that is shown is longer: it is small among bodies of a room
 const HANDLE = new THREE.Vector3(-0.78, 0, 0.62).normalize(); // of a device, as a pen lies in a hand: to the person, and up
 const LEAST = 0.01; // share of the limit below which no arrow is drawn
 const ON_TOP = { depthTest: false, depthWrite: false, transparent: true, toneMapped: false };
@@ -52,6 +53,11 @@ export class Marker {
   constructor() {
     this.head.renderOrder = 11;
     this.root.add(this.link, this.shaft, this.head, this.bar, this.hand, this.proxy);
+  }
+
+  /** Only the force is drawn: bodies show the rest. */
+  set bodily(yes: boolean) {
+    for (const part of [this.proxy, this.hand, this.link, this.bar]) part.material.visible = !yes;
   }
 
   /** `handle`: the way of its bar, null: it has none. */
@@ -100,13 +106,17 @@ export class Devices {
   scale = 1; // radius of the scene [m]
   private devices: Device[] = [];
   private markers: Marker[] = [];
+  private tips = 0;
   private size: [number, number] = [1, 1];
 
-  build(devices: Device[]): void {
+  /** `tips`: how many of them, the first ones, bodies show. */
+  build(devices: Device[], tips = 0): void {
     for (const marker of this.markers) marker.dispose();
     this.root.clear();
     this.devices = devices;
+    this.tips = tips;
     this.markers = devices.map(() => new Marker());
+    this.markers.slice(0, tips).forEach((marker) => (marker.bodily = true));
     for (const marker of this.markers) this.root.add(marker.root);
     this.root.visible = false; // until the first frame says where they are
     this.resize(...this.size);
@@ -119,7 +129,8 @@ export class Devices {
       const [at, hand, force] = [vector(frame.device_point, k), vector(frame.device_position, k), vector(frame.device_force, k)];
       const there = Number.isFinite(norm(at.toArray()) + norm(hand.toArray())); // a reading that is no number is nowhere
       const way = handleWay(row(frame.device_quaternion, k, 4));
-      if (there) marker.show(at, hand, force, this.devices[k]!.force_limit_N, this.scale, eye, way);
+      const scale = k < this.tips ? Math.min(this.scale, ARROW_M / LONGEST) : this.scale;
+      if (there) marker.show(at, hand, force, this.devices[k]!.force_limit_N, scale, eye, way);
       marker.root.visible = there;
     });
   }

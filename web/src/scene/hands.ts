@@ -2,9 +2,10 @@
 // drawn where our pointer is, without waiting for the servo; the force is always the servo's.
 
 import * as THREE from "three";
-import { norm } from "../decode";
+import { norm, numbers } from "../decode";
 import { row } from "../devices";
 import type { Frame } from "../frame.gen";
+import type { Body } from "../protocol";
 import type { Turn } from "../turn";
 import type { Bodies } from "./bodies";
 import { Marker } from "./devices";
@@ -71,12 +72,12 @@ class HandView {
     this.root.add(this.spring.root, this.probe.root, this.bare.root, this.sign.sprite, this.arc.root);
   }
 
-  /** As our own pointer has it, or, without a grip, as a frame tells. */
-  show(grip: Grip | null, told: Told | null, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
+  /** As our own pointer has it, or, without a grip, as a frame tells; `led`: the force beside what is led [N], null: it is not. */
+  show(grip: Grip | null, told: Told | null, led: number | null, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
     const point = grip ? bodies.toWorld(grip.body, grip.atBody) : told!.point;
     const target = grip ? grip.target : told!.target;
     const push = told?.force ?? new THREE.Vector3();
-    const force = push.length();
+    const force = led ?? push.length();
     const color = forceColor(force / limit);
     const kind = grip?.kind ?? told!.kind;
     this.hideAll();
@@ -89,6 +90,8 @@ class HandView {
     } else if (kind === "push") {
       this.bare.show(point, point, push, limit, sight.scale, sight.eye);
       this.bare.root.visible = true;
+    } else if (led !== null) {
+      this.spring.lead(point, target, color, sight.eye);
     } else {
       this.spring.show(point, target, color, sight.scale, sight.eye);
       if (grip?.turn) this.arc.show(grip.turn, target, color, sight.scale);
@@ -123,10 +126,10 @@ export class Hands {
   }
 
   /** Our own hands as our pointers have them; otherwise those that the frame tells of (a recording, another page). */
-  show(frame: Frame, grips: Grips, limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
+  show(frame: Frame, grips: Grips, described: readonly Body[], limit: number, bodies: Bodies, sight: Looking, dark: boolean): void {
     this.hands.forEach((hand, k) => {
       const [grip, known] = [grips[k] ?? null, told(frame, k)];
-      if (grip || known) hand.show(grip, known, limit, bodies, sight, dark);
+      if (grip || known) hand.show(grip, known, ledForce(grip, described, frame), limit, bodies, sight, dark);
       else hand.hide();
     });
   }
@@ -138,6 +141,12 @@ export class Hands {
   resize(width: number, height: number): void {
     for (const { spring, probe, bare } of this.hands) for (const part of [spring, probe, bare]) part.resize(width, height);
   }
+}
+
+/** What is felt through a body that goes where a hand leads it [N]; null: it is none, or its frame does not say. */
+export function ledForce(grip: Grip | null, bodies: readonly Body[], frame: Frame): number | null {
+  const led = grip?.kind === "pull" ? bodies[grip.body]?.led : undefined;
+  return led ? (numbers(frame, led.field)[led.index ?? 0] ?? null) : null;
 }
 
 /** The force of each hand, as a share of the limit. */

@@ -27,7 +27,7 @@ export class Signs {
   }
 
   build(hello: Hello): void {
-    this.devices.build(hello.devices ?? []);
+    this.devices.build(hello.devices ?? [], hello.tips?.length ?? 0);
     this.drawings.build(hello);
     this.contacts.build(hello.frame.find(({ name }) => name === "contact_point")?.shape[0] ?? 0);
   }
@@ -50,7 +50,7 @@ export class Signs {
   }
 
   show(frame: Frame, hello: Hello, grips: Grips, bodies: Bodies, sight: Looking, dark: boolean): void {
-    this.hands.show(frame, grips, hello.hand.force_limit_N, bodies, sight, dark);
+    this.hands.show(frame, grips, hello.bodies, hello.hand.force_limit_N, bodies, sight, dark);
     this.devices.show(frame, sight.eye);
     this.paths.place(sight);
     this.drawings.show(frame, bodies, sight, this.dark);

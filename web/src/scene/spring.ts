@@ -9,6 +9,8 @@ import { cssColor } from "../dom";
 
 const COILS = 9;
 const POINTS = 28 * COILS;
+const THIN_M = 1e-6; // coils of a spring in a scene so small are a line
+const SMALL = 0.4; // ends of such a line
 const LEAD = 0.14; // share of the length that is straight, at each end
 
 /**
@@ -55,15 +57,20 @@ export class Spring {
     this.root.visible = false;
   }
 
-  /** Draws it from `from` to `to` (world), in a scene of radius `scale` [m]. */
-  show(from: THREE.Vector3, to: THREE.Vector3, color: THREE.Color, scale: number, eye: THREE.Vector3): void {
+  /** A line to where something is led: no spring. */
+  lead(from: THREE.Vector3, to: THREE.Vector3, color: THREE.Color, eye: THREE.Vector3): void {
+    this.show(from, to, color, THIN_M, eye, SMALL);
+  }
+
+  /** Draws it from `from` to `to` (world), in a scene of radius `scale` [m], its ends `size` times as large as usual. */
+  show(from: THREE.Vector3, to: THREE.Vector3, color: THREE.Color, scale: number, eye: THREE.Vector3, size = 1): void {
     helix(from, to, scale, this.points);
     this.line.geometry.setPositions(this.points);
     for (const part of [this.line, this.held, this.hand]) part.material.color.copy(color);
     this.held.position.copy(from);
     this.hand.position.copy(to);
-    this.held.scale.setScalar(0.006 * eye.distanceTo(from)); // the same size on the screen, near and far
-    this.hand.scale.setScalar(0.0095 * eye.distanceTo(to));
+    this.held.scale.setScalar(0.006 * size * eye.distanceTo(from)); // the same size on the screen, near and far
+    this.hand.scale.setScalar(0.0095 * size * eye.distanceTo(to));
     this.root.visible = true;
   }
 
