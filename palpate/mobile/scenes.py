@@ -3,7 +3,7 @@
 | scene           | room                                                                | who walks             |
 |-----------------|---------------------------------------------------------------------|-----------------------|
 | mobile          | two walls, a cube, a column, a boat, slabs with textures            | you: keys and pointer |
-| mobile-two      | a crate on a table, touched from both sides                         | you, and another      |
+| mobile-two      | a beam on a table, touched from both ends                           | you, and another      |
 | mobile-recorded | as mobile; a walk that was recorded                                 | a recording           |
 """
 

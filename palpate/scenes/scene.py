@@ -40,7 +40,7 @@ class Scene:
         Any, ...
     ] = ()  # in place of a plan (docs/extending.md), or functions of the world that make some
     # open ones that live in the tick and how each reaches into the world (haptics/reach.py): held by simulated hands,
-    # unless a session is given one, which takes the place of the first
+    # unless a session is given one, which takes the place of the first, and reaches as that does
     devices: tuple[tuple[Any, Any], ...] = ()
 
     @property

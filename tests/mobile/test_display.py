@@ -368,6 +368,17 @@ def test_a_pointer_takes_over_from_a_person_who_walks_by_themselves_and_a_reset_
         assert np.ptp(w["mobile_user"][-100:, 0, 0]) > 0.0
 
 
+def test_textures_are_felt_while_the_pose_is_sure_and_fade_when_it_is_not():
+    """Mobile display, 5.3: not under a quiet tracker, whose packets make the estimate sure; under the worst, yes."""
+    with walking(walk(0.2, 3.0, 0.3, 90.0), rig=rig(Tracker())) as w:
+        gains = []
+        for noise in (1, 2, 1):
+            w.send("noise", noise)
+            w.seconds(1.0)
+            gains.append(w.simulation.devices[0].rendering.state.texture_gain)
+        assert gains == [1.0, 0.0, 1.0]
+
+
 def test_two_arms_stand_beside_each_other_and_each_feels_the_wall():
     """Mobile display, 6.3: two devices on one base, for a grasp."""
     with walking(walk(0.2, (WALL_M - 0.6 + 0.008) / 0.3 + 0.2, 0.3), arms=2) as w:

@@ -108,10 +108,10 @@ def protect(arm, a, fade):
 
 
 @kernel
-def rest_texture(a, rests):
-    """Textures need a pose that is sure."""
+def fade_texture(a, gain):
+    """Textures need a pose that is sure (5.3)."""
     if a.proxy != 0:
-        load_proxy(a.proxy)[3].texture_gain = 0.0 if rests else 1.0
+        load_proxy(a.proxy)[3].texture_gain = gain
 
 
 @kernel

@@ -41,6 +41,7 @@ from palpate.servo.parts import Part
 from palpate.servo.simulation import Event
 
 PATIENCE_S = 0.3  # with keys that fell silent
+TEXTURE_S = 0.2  # in which textures come and go
 
 
 class OneDisplay:
@@ -70,7 +71,8 @@ class OneDisplay:
             tick_hz=hz, dt=1.0 / hz, height=height, visual_hz=chosen.visual_hz, r_c=rig.safety.contact_m,
             usable=chosen.usable_m, silence=round(keep.lost_s * hz), psi=truth.psi_rad - chosen.chain.psi_rad,
             freeze_m=chosen.freeze_m, freeze_rad=chosen.freeze_m / 0.44, rate_m_s=keep.correction_m_s,
-            rate_rad_s=keep.correction_rad_s, texture_m=chosen.texture_sigma_m, used=start, least=math.inf,
+            rate_rad_s=keep.correction_rad_s, texture_m=chosen.texture_sigma_m, texture=1.0,
+            texture_step=1.0 / (TEXTURE_S * hz), used=start, least=math.inf,
             eye=(-self.walker.z, -self.walker.x, self.walker.eyes), eye_turn=yawed(g + math.pi),
             arm=np.array([block.address for block in self._arm_blocks], dtype=np.int64),
         )  # fmt: skip

@@ -50,7 +50,9 @@ class Display(Struct):
     freeze_rad: float
     rate_m_s: float  # how fast it goes back there
     rate_rad_s: float
-    texture_m: float  # textures rest while the pose is less sure than this
+    texture_m: float  # textures rest while the pose is less sure than this, and
+    texture: float  # 0 .. 1, how much of them is felt: they fade
+    texture_step: float
     arm: Ints1  # (n,) Blocks of Arm
     # the pose that rendering uses: the predicted one, and what contact keeps it off that
     used: Vector  # x, z, phi
@@ -67,6 +69,7 @@ class Display(Struct):
     off_ticks: int
     ticks: int
     sigma: float  # of the estimate [m]
+    settled: float  # the same when a packet last put it right
     lost: int  # 1: somebody is not seen, or the base does not answer
     silent: int  # 1: the base does not answer
     # real things in the place of simulated ones, 0: simulated (adapters/)

@@ -16,12 +16,12 @@ from palpate.jit.routines import routine
 from palpate.mobile.adapters.inbox import robot_of, take_pose
 from palpate.mobile.adapters.orders import order
 from palpate.mobile.display.carry import (
+    fade_texture,
     measure_hip,
     origin_on_robot,
     place_reach,
     protect,
     push_base,
-    rest_texture,
     ride,
     use_pose,
 )
@@ -160,6 +160,9 @@ def sense(d, u, head, body, f, s, b, k):
     else:
         deliver_body(d, body, f, k)
     d.sigma = math.sqrt(max(f.P[0, 0], f.P[1, 0]))
+    if f.heard == f.now or f.now - f.heard > f.coast:
+        d.settled = d.sigma
+    d.texture = min(max(d.texture + (-d.texture_step if d.settled > d.texture_m else d.texture_step), 0.0), 1.0)
     d.lost = 1 if f.lost or d.silent or s.heard == 0 or k - s.seen_at > d.silence else 0
     if due(k, d.visual_hz, d.tick_hz):  # what the head-mounted view gets
         d.eye, d.eye_turn = to_z_up(u.head), gaze(u.g)
@@ -202,7 +205,7 @@ def carry_on(d, u, f, s, b, l):
         arm = load_arm(d.arm[n])[0]
         a = load_head(arm.reach)[0]
         place_reach(a, d.used, y, arm.rp, v, l.velocity)
-        rest_texture(a, d.sigma > d.texture_m)
+        fade_texture(a, d.texture)
         if arm.device != 0:
             ride(arm, b, y, l.acceleration, from_trunk_axes(u, add(hand, arm.beside)), d.dt)
 

@@ -44,7 +44,9 @@ class WorldSession(Session):
     ) -> None:
         self.scene = scene
         mailboxes: list[Mailbox] = []
-        given = [self._reaching(device, reach, mailboxes) for device, reach in devices]
+        own = [how for _, how in scene.devices]  # who takes the place of a scene's device reaches as that did
+        given = [self._reaching(device, own[k] if k < len(own) else reach, mailboxes)
+                 for k, (device, reach) in enumerate(devices)]  # fmt: skip
         self.simulation = self._simulation(given, shared or Options(**options).is_shared)
         self.reaching = self.simulation.devices
         super().__init__(self.simulation, **options)
