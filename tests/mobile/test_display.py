@@ -251,7 +251,7 @@ def test_a_key_takes_over_from_a_person_who_walks_by_themselves():
 @pytest.mark.parametrize("target", [(-0.65, 0.05, 1.02), (-0.7, 0.3, 1.2), (-50.0, 0.0, 1.0), (0.01, 0.0, -5.0),
                                     (0.3, 0.1, 9.0)])  # fmt: skip
 def test_a_pointer_leads_the_hand_no_further_than_arm_and_device_reach_and_no_faster_than_a_hand(target):
-    """Where nothing is in the way it gets there; else it stops a little outside of the usable sphere."""
+    """Where nothing is in the way it gets there; else it stops at the edge of the usable sphere."""
     with Walk([Who(by_keys=True)], wall_m=9.0) as w:
         row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("hand")
         w.run.ticks(1500, hands(w, 1500, body=row, target=target, stiffness_N_m=400.0))
@@ -259,11 +259,11 @@ def test_a_pointer_leads_the_hand_no_further_than_arm_and_device_reach_and_no_fa
         assert np.linalg.norm(np.diff(hand, axis=0), axis=1).max() <= 1.5e-3 * (1 + 1e-9)
         assert 0.25 - 1e-9 <= np.hypot(hand[-1, 0], hand[-1, 2]) <= 0.80 + 1e-9
         off = np.linalg.norm(hand - middle, axis=1)
-        assert off.max() < w.displays.configuration.usable_m + 0.02
+        assert off.max() < w.displays.configuration.usable_m + 2e-3
         if target == (-0.65, 0.05, 1.02):
             assert hand[-1] == pytest.approx((-0.05, 1.02, 0.65), abs=1e-6)
         else:
-            assert off.max() > w.displays.configuration.usable_m
+            assert off.max() > w.displays.configuration.usable_m - 2e-3
         assert np.isfinite(w["pose"]).all()
 
 
@@ -277,6 +277,23 @@ def test_a_hand_that_is_taken_at_its_side_does_not_jump():
         taken = pose[:3] + (c * ahead - s * left, s * ahead + c * left, up)
         w.run.ticks(200, hands(w, 200, body=row, target=taken, at_body=at, stiffness_N_m=400.0))
         assert w["mobile_hand"][-1, 0] == pytest.approx(hand, abs=1e-6)
+
+
+def test_the_hand_of_a_pointer_that_rests_goes_along_with_who_walks():
+    """Held still in the room, it would be behind them soon."""
+    with Walk([Who(by_keys=True)], wall_m=9.0) as w:
+        row = w.simulation.model.n_bodies + [body["name"] for body in w.simulation.shown].index("hand")
+        held = {"body": row, "target": (-0.65, 0.05, 1.02), "stiffness_N_m": 400.0}
+        w.run.ticks(400, hands(w, 400, **held))
+        for _ in range(20):
+            w.send("walk_ahead", 1.0)
+            w.run.ticks(100, hands(w, 100, **held))
+        user, hand = w["mobile_user"][-1, 0], w["mobile_hand"][-1, 0]
+        assert user[1] > 0.7
+        assert np.hypot(hand[0] + 0.05, hand[2] - user[1] - 0.65) < 0.15  # the device holds it back a little
+        assert w["mobile_distance_m"][-1, 0] == pytest.approx(0.85, abs=0.25)
+        w.run.ticks(400, hands(w, 400, **held | {"target": (-user[1] - 0.6, 0.0, 1.0)}))
+        assert w["mobile_off_mm"][-1, 0] < 110.0
 
 
 def test_who_takes_the_hand_of_a_person_who_walks_by_themselves_takes_over():

@@ -156,11 +156,11 @@ class Fingers:
 
 
 class Touched:
-    """`palpate touch SCENE` as a person starts it: its page's address, and what it printed."""
+    """`palpate touch SCENE`, or `replay FILE`, as a person starts it: its page's address, and what it printed."""
 
-    def __init__(self, *arguments: str, port: int = 0) -> None:
-        command = [sys.executable, "-m", "palpate", "touch", *arguments, "--no-browser", "--port", str(port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    def __init__(self, *arguments: str, port: int = 0, command: str = "touch") -> None:
+        words = [sys.executable, "-m", "palpate", command, *arguments, "--no-browser", "--port", str(port)]
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert self.process.stdout is not None
         self.said: list[str] = []
         self.url = ""

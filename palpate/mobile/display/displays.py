@@ -141,6 +141,7 @@ def new_person(who: Who, chosen: MobileConfiguration, walker: Walker) -> Person:
         way=way, speed=chosen.walk_m_s, turning=chosen.turn_rad_s, acceleration=1.5, hand_speed=1.5, nearest=0.25,
         farthest=0.80, lowest=0.4, highest=1.6, patience=round(PATIENCE_S * chosen.rig.tick_hz),
         heard=(-math.inf, -math.inf, -math.inf), hand=(walker.arm, 0.0, walker.height),
+        led=(walker.arm, 0.0, walker.height), led_to=(math.inf, math.inf, math.inf),
         time=np.ascontiguousarray(rows[:, 0]), row=np.ascontiguousarray(rows[:, 1:]),
     )  # fmt: skip
 

@@ -2,8 +2,9 @@
 
 Keys say how fast, -1 to 1: ahead, to the right, and turning to the left; a person who hears nothing of them any more
 stops.  The hand is where it was to the trunk, until a pointer or a controller leads it: then within the arm's reach,
-and no faster than a hand is.  A pointer's hand holds the device and stops where that ends; a controller's is where it
-is.  Who takes the hand of a person who walks by themselves takes over.
+and no faster than a hand is.  A pointer's hand holds the device and stops where that ends, and while the pointer rests
+it goes along with the trunk; a controller's is where it is.  Who takes the hand of a person who walks by themselves
+takes over.
 
 A headset is the person's head, a controller their hand: HAND messages that name the shown bodies.
 
@@ -28,6 +29,7 @@ SCRIPT, KEYS, RECORDED = range(3)
 WAYS = ("by itself", "by keys", "recorded")
 ROW = ("time_s", "x", "z", "g", "hand_x", "hand_y", "hand_z", "head_x", "head_y", "head_z")  # of a recorded walk
 FAR_M = 1e3  # where no robot is
+STILL_M = 1e-4  # of a pointer that rests
 
 
 class Person(Struct):
@@ -48,6 +50,8 @@ class Person(Struct):
     left_turn: float
     heard: Vector  # ticks at which they were, as ahead, right, turn
     hand: Vector  # ahead, right, up: from the trunk's place on the floor [m]
+    led: Vector  # where a pointer or a controller wants it, the same, and
+    led_to: Vector  # (x, y, z) in the room, as it was heard [m]
     place: Vector  # of a headset when it began, so that it begins where the person is
     wears: int  # a headset
     hand_messages: int  # Block of a page's hand (haptics/devices/messages.py), 0: there is no page, and
@@ -122,10 +126,15 @@ def lead_hand(p, u, middle, farthest, dt):
     wanted = p.hand
     if is_led(p.hand_messages, p.hand_body):
         port, want, _ = load_speaking(p.hand_messages)
-        left, x = want.at_body[1], in_trunk_axes(u, to_y_up(port.position))
-        wanted = sub(x, (want.at_body[0], -left, want.at_body[2]))  # it was taken at a point of it
+        x = to_y_up(port.position)
+        if p.wears or length(sub(x, p.led_to)) > STILL_M:
+            ahead, left, up = want.at_body  # it was taken at a point of it
+            p.led_to, p.led = x, sub(in_trunk_axes(u, x), (ahead, -left, up))
+        wanted = p.led
         if not p.wears:
             wanted = in_trunk_axes(u, on_device(from_trunk_axes(u, wanted), middle, farthest))
+    else:
+        p.led_to = (math.inf, math.inf, math.inf)
     way = sub(within_reach(p, wanted), p.hand)
     far = length(way)
     if far > 0.0:

@@ -1,6 +1,6 @@
 """What frames say of displays, and where the bodies are that show them.
 
-Bodies of a display, in the order of shown.py: robot, column, person, head, hand; then of each arm turret, links, tip.
+Bodies of a display, in the order of shown.py: robot, mast, person, head, hand; then of each arm turret, links, tip.
 
 f, i  the frame's words as floats and as integers;  k  where the frame begins in them;  at  where its fields lie
 """

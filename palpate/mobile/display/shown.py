@@ -20,7 +20,7 @@ ROBOT_M, ROBOT_HIGH_M, GROUND_M = 0.5, 0.5, 0.06  # its body, and how far that i
 HINT = {"mouse": "Walk with W A S D, turn with Q E. Drag the hand: it feels what it meets.",
         "finger": "Walk with the sticks. Drag the hand: it feels what it meets."}  # fmt: skip
 WHEELS_RAD = (0.5 * math.pi, 7 * math.pi / 6, 11 * math.pi / 6)
-ESTIMATORS = dict(zip(METHODS, ("the last pose is held", "constant velocity", "driven by the command"), strict=True))
+ESTIMATORS = dict(zip(METHODS, ("the last one held", "constant velocity", "by the command"), strict=True))
 WARNINGS = ("near", "too near", "contact predicted", "not seen")  # bits of mobile_warning, the gravest last
 Row = tuple[str, list[dict[str, Any]], tuple[float, ...], dict[str, Any]]  # name, shapes, pose at the start, more
 
@@ -67,15 +67,15 @@ def shown_bodies(displays: MobileDisplays) -> list[dict[str, Any]]:
 
 
 def robot_rows(each: OneDisplay, number: int) -> list[Row]:
-    """Robot and column: who looks through the person's eyes sees them only when they are near."""
+    """Robot and mast: who looks through the person's eyes sees them only when they are near."""
     x, z, phi = each.drive.pose
     place, turn, fades = (-z, -x), yawed(-phi), fades_of(each, number)
     body = shape("box", (ROBOT_M, ROBOT_M, ROBOT_HIGH_M - GROUND_M), (0, 0, 0.5 * (ROBOT_HIGH_M + GROUND_M)), DARK)
     wheels = [shape("cylinder", (0.04, 0.03), (0.2 * math.cos(b), 0.2 * math.sin(b), 0.04), STEEL) for b in WHEELS_RAD]
-    column = shape("cylinder", (0.05, 0.5), (0.0, 0.0, -0.25), STEEL)
+    mast = shape("cylinder", (0.05, 0.5), (0.0, 0.0, -0.25), STEEL)
     tray = shape("box", (0.36, 0.16, 0.02), (0.10, 0.0, 0.0), DARK)
     return [("robot", [body, *wheels], (*place, 0.0, *turn), fades),
-            ("column", [column, tray], (*place, each.display.height, *turn), fades)]  # fmt: skip
+            ("mast", [mast, tray], (*place, each.display.height, *turn), fades)]  # fmt: skip
 
 
 def fades_of(each: OneDisplay, number: int) -> dict[str, Any]:
@@ -114,6 +114,7 @@ def arm_rows(each: OneDisplay, number: int) -> list[Row]:
 
 # ---- what is set
 
+PANEL = ("person", "follower", "estimator", "noise", "barrier", "lift", "walk_speed")  # beside what the robot says
 KEYS = [
     {"key": key, "event": event, "value": value, "about": about}
     for key, event, value, about in (
@@ -174,7 +175,7 @@ def describe_robot(k: int) -> dict[str, Any]:
         "warning": ("warning", {"names": warnings}),
         "lost": ("trackers", {"names": ["see both", "lost: no force"]}),
     }
-    return {"name": "Robot" if k == 0 else f"Robot {k + 1}",
+    return {"name": "Robot" if k == 0 else f"Robot {k + 1}", "settings": list(PANEL) if k == 0 else [],
             "says": [{"field": f"mobile_{field}", "index": k, "label": label} | more
                      for field, (label, more) in says.items()]}  # fmt: skip
 
@@ -185,8 +186,9 @@ def describe_robot(k: int) -> dict[str, Any]:
 def describe_maps(displays: MobileDisplays) -> list[dict[str, Any]]:
     """Configuration space from above, from the front, from the side: figure 3.11 of the thesis."""
     r_c, usable = displays.configuration.rig.safety.contact_m, displays.configuration.usable_m
-    x = {"label": "x", "unit": "m", "follow": ["mobile_user", 0], "half": -1.6}  # z is up the page, so x is to the left
-    z = {"label": "z", "unit": "m", "follow": ["mobile_user", 1], "half": 1.6}
+    half = 1.6 if len(displays.each) == 1 else 3.6  # so that the others are on it [m]
+    x = {"label": "x", "unit": "m", "follow": ["mobile_user", 0], "half": -half}  # z is up the page: x is to the left
+    z = {"label": "z", "unit": "m", "follow": ["mobile_user", 1], "half": half}
     phi = {"label": "φ", "unit": "rad", "low": -math.pi, "high": math.pi, "wraps": True}
     above, front, side = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     for k in range(len(displays.each)):
@@ -208,6 +210,11 @@ def lines_of(k: int) -> tuple[int, int, str]:
     return (2, 1, "") if k == 0 else (6, 5, f" {k + 1}")
 
 
+def first(k: int, label: str) -> dict[str, Any]:
+    """A label that the legend has once, for what has one colour in all displays."""
+    return {"label": label} if k == 0 else {}
+
+
 def seen_from_above(k: int, r_c: float, usable: float) -> list[dict[str, Any]]:
     person, robot, n = lines_of(k)
     return [
@@ -220,11 +227,11 @@ def seen_from_above(k: int, r_c: float, usable: float) -> list[dict[str, Any]]:
             "filled": True,
         },
         {"kind": "trail", **at(k, "robot", 0, 1), "seconds": 20, "color": robot},
-        {"kind": "circle", **at(k, "middle", 0, 2), "radius": usable, "color": 4, "label": f"usable sphere{n}"},
-        {"kind": "cross", **at(k, "hand", 0, 2), "color": 4, "label": f"hand{n}"},
+        {"kind": "circle", **at(k, "middle", 0, 2), "radius": usable, "color": 4, **first(k, "usable sphere")},
+        {"kind": "cross", **at(k, "hand", 0, 2), "color": 4, **first(k, "hand")},
         {"kind": "point", **at(k, "robot", 0, 1), "color": robot, "label": f"robot{n}"},
-        {"kind": "cross", **at(k, "target", 0, 1), "color": 3, "label": f"target{n}"},
-        {"kind": "point", **at(k, "way", 0, 1), "color": 3, "label": f"temporary target{n}"},
+        {"kind": "cross", **at(k, "target", 0, 1), "color": 3, **first(k, "target")},
+        {"kind": "point", **at(k, "way", 0, 1), "color": 3, **first(k, "temporary target")},
     ]
 
 
@@ -235,5 +242,5 @@ def seen_across(k: int, axis: int, r_c: float) -> list[dict[str, Any]]:
         {"kind": "band", "x": ["mobile_user", 3 * k + axis], "radius": r_c, "color": person, "label": f"person{n}"},
         {"kind": "trail", **at(k, "robot", axis, 2), "seconds": 20, "color": robot},
         {"kind": "point", **at(k, "robot", axis, 2), "color": robot, "label": f"robot{n}"},
-        {"kind": "cross", **at(k, "target", axis, 2), "color": 3, "label": f"target{n}"},
+        {"kind": "cross", **at(k, "target", axis, 2), "color": 3, **first(k, "target")},
     ]

@@ -49,7 +49,6 @@ from palpate.servo.kept import restore_kept
 from palpate.spatial.vectors import add, add_scaled, dot, length, scale
 
 TILT_RAD = 0.35  # of the gaze, down
-EDGE_M = 0.015  # beyond the usable sphere a pointer leads the hand so far: there it feels the edge
 COS_TILT, SIN_TILT = math.cos(0.5 * TILT_RAD), math.sin(0.5 * TILT_RAD)
 
 
@@ -81,7 +80,9 @@ def go_on(d, p, u, b, l, k):
     if d.body_inbox == 0:
         drive(b, k)
     if d.head_inbox == 0:
-        step_person(p, u, k + 1, b.pose, middle, d.usable + EDGE_M)
+        step_person(p, u, k + 1, b.pose, middle, d.usable)
+        if load_arm(d.arm[0])[0].device == 0:  # a device that is given is where their hand is
+            u.hand, _ = hands_seen(d)
 
 
 @kernel
