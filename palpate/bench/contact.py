@@ -1,33 +1,39 @@
-"""`palpate bench contact`: the whole step of a simulation with contacts, beside MuJoCo and PyBullet, in one run.
+"""`palpate bench contact`: the whole step of a simulation with contacts, beside MuJoCo, PyBullet and Rapier.
 
 For each scene (contact_scenes.py): every engine builds it and comes to rest; their heights are compared; then each
 phase is run from that rest by all engines in turn, round by round.  Every round repeats the same motion, so the time
 of a step is its median over the rounds, and p50, p99, max and mean are over the steps: a tail is the engine's, not
 the machine's.  Times are of one step called from Python; `loop_us` is the mean inside the engine's own loop.
 Residuals are ours, relative to the largest impulse of a step, the largest of the phase, from a round that is not
-timed; the peers have none that would compare.
+timed; the peers have none that would compare.  So that a soft engine is seen as soft, poses are measured alike for all:
+the height at rest against the exact one where there is one, the deepest penetration in that round, and how far what
+rests has moved after another second.
 A ratio is that of the medians or that of the means, whichever is worse for us, and MuJoCo's fastest setting counts.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from palpate.bench import dynamics
-from palpate.bench.contact_engines import OURS, Engine, Ours, missing, settled
-from palpate.bench.contact_scenes import NO_FORCE, BenchScene, Phase, scenes, shortened
+from palpate.bench.contact_depth import Solids
+from palpate.bench.contact_engines import OURS, PEERS, Engine, Ours, missing, settled
+from palpate.bench.contact_scenes import DT, NO_FORCE, BenchScene, Phase, scenes, shortened
 
 QUICK = 0.02  # part of all steps in a quick run
 LONG = 10_000  # steps of the long run: 10 s
+RESTING = 1000  # steps in which what rests should not move: 1 s
+LOOK = 10  # steps from one measurement of depth to the next
 CALLS, BLOCKS = 50, 40  # calls from Python against the compiled loop: steps in a block, blocks of each kind
 
 # What we hold ourselves to.
 TIMES_MUJOCO, TIMES_MUJOCO_AT_CORNERS, TIMES_MUJOCO_PILE, TIMES_BULLET = 4.0, 3.0, 1.0, 40.0
+TIMES_RAPIER_PILE = 1.2
 MANY_TO_FEW = 2.5  # cost at 104 points to that at 8
 LONG_SECONDS = {"hrp2": 0.4, "human": 1.0}  # all points
 # What AMELIF took for 10 s with every point solved, on a notebook of 2008, table, box and grasp included; corners alone
@@ -63,6 +69,9 @@ class Run:
     residual: float | None  # the largest, relative
     timing: Timing
     loop_us: float | None  # mean of a step in the engine's own loop; None: it has none, or a force changes in the phase
+    depth_m: float  # deepest penetration in the phase, seen every LOOK steps
+    error_m: float | None  # height at rest beyond the exact one; None: nobody knows that
+    drift_m: tuple[float, float] | None  # in `resting_s` of rest: root mean square, and furthest; None: nothing rests
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,7 @@ class Row:
             "same_height": self.same_height,
             "mujoco_ratio": self.ratio("MuJoCo"),
             "bullet_ratio": self.ratio("PyBullet"),
+            "rapier_ratio": self.ratio("Rapier"),
         }
 
 
@@ -126,15 +136,30 @@ def timed(engine: Engine, phase: Phase) -> np.ndarray:
     return 1e-3 * times
 
 
-def observed(engine: Engine, phase: Phase) -> tuple[int, float | None]:
-    """Run a phase; the most contacts and the largest residual."""
-    contacts, residual = 0, 0.0
-    for force in forces(phase):
+def observed(engine: Engine, phase: Phase, solids: Solids) -> tuple[int, float | None, float]:
+    """Run a phase; the most contacts, the largest residual and the deepest penetration [m]."""
+    contacts, residual, depth = 0, 0.0, 0.0
+    for i, force in enumerate(forces(phase), 1):
         if force is not None:
             engine.push(phase.body, force)
         engine.step()
         contacts, residual = max(contacts, engine.contacts()), max(residual, engine.residual() or 0.0)
-    return contacts, None if engine.residual() is None else residual
+        if i % LOOK == 0 or i == phase.steps:
+            depth = max(depth, solids.deepest(engine.poses(solids.bodies)))
+    return contacts, None if engine.residual() is None else residual, depth
+
+
+def height(engine: Engine, bodies: Sequence[str]) -> float:
+    """Mean z of the origins of bodies [m]."""
+    return float(engine.poses(bodies)[:, 2, 3].mean())
+
+
+def drift(engine: Engine, bodies: Sequence[str], steps: int) -> tuple[float, float]:
+    """How far bodies move in so many steps without a push [m]: root mean square, and the furthest.  It stays there."""
+    before = engine.poses(bodies)[:, :3, 3]
+    engine.advance(steps)
+    moved = np.linalg.norm(engine.poses(bodies)[:, :3, 3] - before, axis=1)
+    return float(np.sqrt(np.mean(moved**2))), float(moved.max())
 
 
 def looped(engine: Engine, phase: Phase) -> float:
@@ -146,9 +171,12 @@ def looped(engine: Engine, phase: Phase) -> float:
     return 1e-3 * (time.perf_counter_ns() - began) / phase.steps
 
 
-def measure(scene: BenchScene, engines: list[Engine], rounds: int) -> list[Row]:
+def measure(scene: BenchScene, engines: list[Engine], rounds: int, resting: int = RESTING) -> list[Row]:
+    """Every phase of a scene in engines at rest; `resting`: steps of that rest in which drift is measured."""
+    solids = Solids.of(scene)
     rests = [engine.save() for engine in engines]
-    heights = [engine.height(scene.watched) for engine in engines]
+    heights = [height(engine, scene.watched) for engine in engines]
+    drifts = [drift(engine, scene.watched, resting) if scene.settling else None for engine in engines]
     rows = []
     for phase in scene.phases:
 
@@ -161,16 +189,19 @@ def measure(scene: BenchScene, engines: list[Engine], rounds: int) -> list[Row]:
                 results.append(what(engine, phase))
             return results
 
-        seen = from_rest(observed)
+        seen = from_rest(lambda engine, phase: observed(engine, phase, solids))
         times, loops = [], []
         for _ in range(rounds):
             times.append(from_rest(timed))
             loops.append(from_rest(looped))
         runs = []
-        for k, (engine, height, (contacts, residual)) in enumerate(zip(engines, heights, seen, strict=True)):
+        for k, (engine, z, moved, (contacts, residual, depth)) in enumerate(
+            zip(engines, heights, drifts, seen, strict=True)
+        ):
             timing, loop = Timing.of([of_round[k] for of_round in times]), float(np.median([x[k] for x in loops]))
             loop_us = None if np.isnan(loop) else loop
-            runs.append(Run(engine.name, engine.setting, height, contacts, residual, timing, loop_us))
+            error = None if scene.exact is None else z - scene.exact
+            runs.append(Run(engine.name, engine.setting, z, contacts, residual, timing, loop_us, depth, error, moved))
         rows.append(Row(scene.name, scene.points, phase.name, tuple(runs), scene.tolerance))
     for engine, rest in zip(engines, rests, strict=True):
         engine.restore(rest)
@@ -232,6 +263,7 @@ def goals(rows: list[Row], long: dict[str, dict[str, float]], overhead_us: float
             at_least(f"{name}, PyBullet", row.ratio("PyBullet"), TIMES_BULLET)
         elif not row.points:
             at_least(f"{name}, MuJoCo", row.ratio("MuJoCo"), TIMES_MUJOCO_PILE)
+            at_least(f"{name}, Rapier", row.ratio("Rapier"), TIMES_RAPIER_PILE)
     for phase in ("standing", "pushed"):
         many, few = ours.get(("human", 104, phase)), ours.get(("human", 8, phase))
         if many and few:
@@ -261,7 +293,7 @@ def run(
     quick   a fiftieth of all steps: shows that everything runs, and no more
     wanted  which scenes
     """
-    before, rows = dynamics.machine(("numpy", "numba", "mujoco", "pybullet")), []
+    before, rows = dynamics.machine(("numpy", "numba", *PEERS)), []
     long: dict[str, dict[str, float]] = {}
     overhead_us: float | None = None
     part = QUICK if quick else 1.0
@@ -269,7 +301,7 @@ def run(
         progress(f"{scene.title}, {scene.phases[0].name}")
         scene = shortened(scene, part)
         engines = settled(scene, ours)
-        rows += measure(scene, engines, rounds)
+        rows += measure(scene, engines, rounds, round(part * RESTING))
         if scene.phases[0].name == "standing":
             if overhead_us is None:
                 overhead_us = call_overhead_us(engines[0], 2 if quick else BLOCKS)
@@ -285,6 +317,7 @@ def run(
         "quick": quick,
         "rows": [row.json() for row in rows],
         "long_steps": round(part * LONG),
+        "resting_s": round(part * RESTING) * DT,
         "ten_seconds_s": long,
         "call_overhead_us": overhead_us,
         "missing": missing(),

@@ -11,6 +11,7 @@ import palpate as pp
 from palpate.bench.contact_scenes import DAMPING, DT, NO_FORCE, STIFFNESS, BenchScene, Vector
 
 OURS = "Palpate"
+PEERS = ("mujoco", "pybullet", "rapier3d")  # as `pip` calls them
 
 
 class Engine(Protocol):
@@ -36,7 +37,7 @@ class Engine(Protocol):
 
     def restore(self, saved: Any) -> None: ...
 
-    def height(self, bodies: Sequence[str]) -> float: ...  # mean z of their origins [m]
+    def poses(self, bodies: Sequence[str]) -> np.ndarray: ...  # (n, 4, 4) of their frames in the world
 
     def contacts(self) -> int: ...  # points in the last step
 
@@ -71,8 +72,8 @@ class Ours:
     def restore(self, saved: Any) -> None:
         self.world.restore(saved)
 
-    def height(self, bodies: Sequence[str]) -> float:
-        return float(np.mean([self.world.pose(body)[2, 3] for body in bodies]))
+    def poses(self, bodies: Sequence[str]) -> np.ndarray:
+        return np.array([self.world.pose(body) for body in bodies])
 
     def contacts(self) -> int:
         return int(self.world.report.contacts)
@@ -105,9 +106,18 @@ def bullet_class() -> Any:
     return BulletPeer
 
 
+def rapier_class() -> Any:
+    """RapierPeer, or None where Rapier is not installed."""
+    try:
+        from palpate.bench.peers.rapier import RapierPeer
+    except ImportError:
+        return None
+    return RapierPeer
+
+
 def missing() -> list[str]:
     """Peers that are not installed, as `pip` calls them."""
-    peers = {"mujoco (MuJoCo)": mujoco_class, "pybullet (PyBullet)": bullet_class}
+    peers = {"mujoco (MuJoCo)": mujoco_class, "pybullet (PyBullet)": bullet_class, "rapier3d (Rapier)": rapier_class}
     return [name for name, find in peers.items() if find() is None]
 
 
@@ -125,5 +135,9 @@ def settled(scene: BenchScene, ours: Callable[[BenchScene], Any] = Ours) -> list
     if peer := bullet_class():
         engine = peer(scene, own.q())
         engine.advance(scene.resettling)
+        engines.append(engine)
+    if (peer := rapier_class()) and not scene.held:
+        engine = peer(scene)
+        engine.advance(scene.settling)
         engines.append(engine)
     return engines

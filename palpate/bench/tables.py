@@ -194,27 +194,47 @@ def print_goals(console: Console, result: dict[str, Any]) -> None:
         console.print(f"below its goal: {line}", soft_wrap=True)
 
 
+def _times(run: dict[str, Any]) -> tuple[float | None, ...]:
+    return (*(run["timing"][key] for key in ("p50_us", "p99_us", "max_us", "mean_us")), run["loop_us"])
+
+
 def contact_table(console: Console, result: dict[str, Any]) -> None:
-    """Times in us per step; the last column says how many times faster we are than this engine."""
-    table = Table(title="one step of 1 ms, called from Python, us (interleaved)", title_justify="left")
-    for name in ("scene", "phase", "engine", "contacts", "p50", "p99", "max", "mean", "loop", "residual", "height m",
-                 "ratio"):  # fmt: skip
-        table.add_column(name, justify="left" if name in ("scene", "phase", "engine") else "right", no_wrap=True)
+    """Times in us per step with how many times faster we are than each engine; then how soft each of them is."""
+    times = Table(title="one step of 1 ms, called from Python, us (interleaved)", title_justify="left")
+    softness = Table(
+        title=f"how they rest: height, deepest penetration, drift in {result['resting_s']:g} s", title_justify="left"
+    )
+    columns = {
+        times: ("contacts", "p50", "p99", "max", "mean", "loop", "residual", "ratio"),
+        softness: ("height m", "error mm", "deepest mm", "drift mm", "furthest mm"),
+    }
+    for table, names in columns.items():
+        for name in ("scene", "phase", "engine"):
+            table.add_column(name, no_wrap=True)
+        for name in names:
+            table.add_column(name, justify="right", no_wrap=True)
     for row in result["rows"]:
         scene = f"{row['scene']} {row['points']}" if row["points"] else row["scene"]
         for i, run in enumerate(row["runs"]):
-            times = (*(run["timing"][key] for key in ("p50_us", "p99_us", "max_us", "mean_us")), run["loop_us"])
-            table.add_row(
-                *((scene, row["phase"]) if i == 0 else ("", "")),
-                f"{run['engine']} {run['setting']}",
+            of = (*((scene, row["phase"]) if i == 0 else ("", "")), f"{run['engine']} {run['setting']}")
+            last = i == len(row["runs"]) - 1
+            times.add_row(
+                *of,
                 str(run["contacts"]),
-                *("-" if x is None else f"{x:.{1 if x < 1000.0 else 0}f}" for x in times),
+                *("-" if x is None else f"{x:.{1 if x < 1000.0 else 0}f}" for x in _times(run)),
                 "-" if run["residual"] is None else f"{run['residual']:.0e}",
-                f"{run['height_m']:.4f}{'' if row['same_height'] else ' !'}",
                 f"{run['times_faster']:.{2 if run['times_faster'] < 10.0 else 0}f}x" if i else "",
-                end_section=i == len(row["runs"]) - 1,
+                end_section=last,
             )
-    wide(console).print(table)
+            softness.add_row(
+                *of,
+                f"{run['height_m']:.4f}{'' if row['same_height'] else ' !'}",
+                *("-" if x is None else f"{1e3 * x:.3f}" for x in
+                  (run["error_m"], run["depth_m"], *(run["drift_m"] or (None, None)))),
+                end_section=last,
+            )  # fmt: skip
+    for table in columns:
+        wide(console).print(table)
     for row in result["rows"]:
         if not row["same_height"]:
             console.print(f"! {row['scene']} {row['phase']}: the engines rest {1e3 * row['apart_m']:.1f} mm apart, "
@@ -225,7 +245,7 @@ def contact_table(console: Console, result: dict[str, Any]) -> None:
     if result["call_overhead_us"] is not None:
         console.print(f"a step called from Python: {result['call_overhead_us']:.2f} us beyond one in the compiled loop")
     machine = result["machine"]
-    versions = ", ".join(f"{name} {machine['packages'][name] or 'not installed'}" for name in ("mujoco", "pybullet"))
+    versions = ", ".join(f"{name} {version or 'not installed'}" for name, version in machine["packages"].items())
     console.print(f"load {machine['load_1_min']:.2f} on {machine['cores']} cores before the run; {versions}")
     for missing in result["missing"]:
         console.print(f"not measured: {missing} is not installed")

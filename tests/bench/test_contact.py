@@ -89,6 +89,8 @@ def test_mujoco_has_our_friction_for_every_pair():
 def peer(kind: str, scene: BenchScene):
     if kind == "MuJoCo":
         return pytest.importorskip("palpate.bench.peers.mujoco").MujocoPeer(scene, scene.peer_solvers[0])
+    if kind == "Rapier":
+        return pytest.importorskip("palpate.bench.peers.rapier").RapierPeer(scene)
     start = pp.compile(scene.parts).posture("start")
     return pytest.importorskip("palpate.bench.peers.bullet").BulletPeer(scene, start)
 
@@ -99,16 +101,16 @@ def peer(kind: str, scene: BenchScene):
 def test_a_peer_stands_on_the_given_points_where_it_was_put_and_repeats_itself(kind, name):
     scene = shortened(standing(name), 0.1)
     engine = peer(kind, scene)
-    assert engine.height(scene.watched) == pytest.approx(0.6487 if "hrp2" in name else 0.941, abs=1e-4)
+    assert contact.height(engine, scene.watched) == pytest.approx(0.6487 if "hrp2" in name else 0.941, abs=1e-4)
     engine.advance(scene.settling)
     assert engine.contacts() == 8
-    rest, height = engine.save(), engine.height(scene.watched)
+    rest, height = engine.save(), contact.height(engine, scene.watched)
     assert height == pytest.approx(0.6465 if "hrp2" in name else 0.941, abs=4e-3)
     ends = []
     for _ in range(2):
         engine.restore(rest)
         contact.timed(engine, scene.phases[1])
-        ends.append(engine.height(scene.watched))
+        ends.append(contact.height(engine, scene.watched))
     assert ends[0] == ends[1]
     engine.close()
 
@@ -125,22 +127,36 @@ def test_a_push_in_mujoco_acts_at_the_origin_of_the_body():
     np.testing.assert_allclose(generalised, J.T @ np.array([0.0, 0.0, 0.0, *force]), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet"])
+@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier"])
 def test_a_push_lasts_as_long_as_the_phase_says(kind):
     box = pp.models.box((0.2, 0.2, 0.1), mass=4.0, at=(0.0, 0.0, 1.0))
     engine = peer(kind, BenchScene("box", 0, (box, pp.models.plane()), (), ("box",)))
     contact.timed(engine, Phase("lifted", 20, "box", (0.0, 0.0, 2 * 4.0 * 9.81), 10))
     # up with g for 10 ms, down with g for 10 ms: at rest again, g t^2 higher
-    assert engine.height(["box"]) == pytest.approx(1.0 + 9.81 * 0.01**2, abs=2e-6)
+    assert contact.height(engine, ["box"]) == pytest.approx(1.0 + 9.81 * 0.01**2, abs=2e-6)
     engine.close()
 
 
-@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet"])
+@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier"])
 def test_peers_have_the_mass_of_the_model(kind):
     scene = SCENES["stack, 40 points, stacked"]
     engine = peer(kind, scene)
     mass = engine.m.body_mass.sum() if kind == "MuJoCo" else engine.mass()
     assert mass == pytest.approx(10.0)
+    engine.close()
+
+
+@pytest.mark.oracle_heavy
+@pytest.mark.parametrize("kind", ["Palpate", "MuJoCo", "PyBullet", "Rapier"])
+@pytest.mark.parametrize("name", ["box, 4 points, sliding", "stack, 40 points, stacked"])
+def test_every_engine_rests_at_the_exact_height(kind, name):
+    """Within the 2 mm beyond which the bench marks them; ours within a tenth of one."""
+    scene = SCENES[name]
+    engine = contact_engines.Ours(scene) if kind == "Palpate" else peer(kind, scene)
+    engine.advance(scene.settling)
+    assert contact.height(engine, scene.watched) == pytest.approx(scene.exact, abs=1e-4 if kind == "Palpate" else 2e-3)
+    _, furthest = contact.drift(engine, scene.watched, 100)
+    assert furthest < 1e-3
     engine.close()
 
 
@@ -171,8 +187,10 @@ class Still:
     def restore(self, saved):
         pass
 
-    def height(self, bodies):
-        return 0.7
+    def poses(self, bodies):
+        X = np.tile(np.eye(4), (len(bodies), 1, 1))
+        X[:, :3, 3] = [(i, 0.0, 0.7) for i in range(len(bodies))]
+        return X
 
     def contacts(self):
         return 3
@@ -196,19 +214,23 @@ def test_a_phase_pushes_first_and_then_lets_go():
 def test_without_peers_all_rows_are_there_and_the_missing_are_named(monkeypatch, capsys):
     monkeypatch.setattr(contact_engines, "mujoco_class", lambda: None)
     monkeypatch.setattr(contact_engines, "bullet_class", lambda: None)
+    monkeypatch.setattr(contact_engines, "rapier_class", lambda: None)
     result = contact.run(rounds=1, quick=True, ours=Still)
-    assert result["missing"] == ["mujoco (MuJoCo)", "pybullet (PyBullet)"]
+    assert result["missing"] == ["mujoco (MuJoCo)", "pybullet (PyBullet)", "rapier3d (Rapier)"]
     expected = [(s.name, s.points, p.name) for s in SCENES.values() for p in s.phases]
     assert [(row["scene"], row["points"], row["phase"]) for row in result["rows"]] == expected
     for row in result["rows"]:
         (run,) = row["runs"]
         assert (run["contacts"], run["residual"], run["height_m"]) == (3, 1e-9, 0.7)
+        assert run["drift_m"] == (None if row["phase"] == "landing" else (0.0, 0.0))
         assert row["mujoco_ratio"] is None
+        assert row["rapier_ratio"] is None
     monkeypatch.setattr(contact, "run", lambda **_: result)
     assert cli.main(["bench", "contact", "--quick"]) == 0
     out = capsys.readouterr().out
     assert "not measured: mujoco (MuJoCo) is not installed" in out
     assert "not measured: pybullet (PyBullet) is not installed" in out
+    assert "not measured: rapier3d (Rapier) is not installed" in out
 
 
 @pytest.mark.oracle_heavy
@@ -218,15 +240,36 @@ def test_a_quick_run_of_everything_prints_and_writes_all_rows(tmp_path, capsys):
     out, result = capsys.readouterr().out, json.loads((tmp_path / "bench.json").read_text())
     installed = {"Palpate"} | ({"MuJoCo"} if contact_engines.mujoco_class() else set())
     installed |= {"PyBullet"} if contact_engines.bullet_class() else set()
+    solids_only = {"Rapier"} if contact_engines.rapier_class() else set()
+    robots = {scene.name for scene in SCENES.values() if scene.held}
     assert len(result["rows"]) == sum(len(s.phases) for s in SCENES.values())
     for row in result["rows"]:
         assert row["scene"] in out
-        assert {run["engine"] for run in row["runs"]} == installed
+        here = installed if row["scene"] in robots else installed | solids_only
+        assert {run["engine"] for run in row["runs"]} == here
         for run in row["runs"]:
             t = run["timing"]
             assert 0.0 < t["p50_us"] <= t["p99_us"] <= t["max_us"]
             assert (run["residual"] is None) == (run["engine"] != "Palpate")
+            assert run["depth_m"] >= 0.0
+            assert (run["error_m"] is None) == (row["scene"] not in ("box", "stack"))
     assert set(result["ten_seconds_s"]) == {standing.title for standing in SCENES.values() if standing.held}
+
+
+def test_drift_is_how_far_bodies_went():
+    class Wanders(Still):
+        gone = 0
+
+        def advance(self, steps):
+            self.gone += steps
+
+        def poses(self, bodies):
+            X = super().poses(bodies)
+            X[0, :3, 3] += self.gone * np.array([3e-6, 0.0, -4e-6])
+            return X
+
+    engine = Wanders(SCENES["box, 4 points, sliding"])
+    assert contact.drift(engine, ["a", "b"], 1000) == pytest.approx((5e-3 / 2**0.5, 5e-3))
 
 
 # ---- what it makes of the numbers
@@ -234,16 +277,17 @@ def test_a_quick_run_of_everything_prints_and_writes_all_rows(tmp_path, capsys):
 
 def row(ours: float, height: float = 1.0, scene: str = "hrp2", points: int = 32, phase: str = "standing") -> Row:
     def run(engine: str, setting: str, p50: float, mean: float, at: float = 1.0) -> Run:
-        return Run(engine, setting, at, points, None, Timing(p50, p50, p50, mean), None)
+        return Run(engine, setting, at, points, None, Timing(p50, p50, p50, mean), None, 2e-4, at - 1.0, (3e-6, 4e-5))
 
     return Row(scene, points, phase, (
         run("Palpate", "", ours, ours), run("MuJoCo", "dense", 40.0, 60.0), run("MuJoCo", "sparse", 50.0, 30.0),
-        run("PyBullet", "", 500.0, 500.0, height)), tolerance_m=2e-3)  # fmt: skip
+        run("PyBullet", "", 500.0, 500.0, height), run("Rapier", "", 36.0, 37.0)), tolerance_m=2e-3)  # fmt: skip
 
 
 def test_a_ratio_is_the_worst_of_medians_and_means_against_the_fastest_setting():
     assert row(10.0).ratio("MuJoCo") == 3.0
     assert row(10.0).ratio("PyBullet") == 50.0
+    assert row(10.0).ratio("Rapier") == 3.6
     assert row(10.0).ratio("Drake") is None
 
 
@@ -252,7 +296,7 @@ def test_engines_that_rest_apart_are_marked(capsys):
     apart = row(10.0, height=1.0021)
     assert not apart.same_height
     result = {"rows": [apart.json()], "ten_seconds_s": {}, "long_steps": 1, "call_overhead_us": None, "quick": False,
-              "missing": [], "met": [], "shortfalls": [],
+              "missing": [], "met": [], "shortfalls": [], "resting_s": 1.0,
               "machine": contact.dynamics.machine(("mujoco", "pybullet"))}  # fmt: skip
     from palpate.bench.tables import contact_table
 
@@ -260,6 +304,10 @@ def test_engines_that_rest_apart_are_marked(capsys):
     out = capsys.readouterr().out
     assert "1.0021 !" in out
     assert "2.1 mm apart" in out
+    assert max(map(len, out.splitlines())) <= 120
+    softness = out[out.index("how they rest") :]
+    (bullet,) = [line for line in softness.splitlines() if "PyBullet" in line and "│" in line]
+    assert [cell.strip() for cell in bullet.split("│")[4:9]] == ["1.0021 !", "2.100", "0.200", "0.003", "0.040"]
 
 
 def test_the_time_of_a_step_is_its_median_over_the_rounds():
@@ -269,7 +317,8 @@ def test_the_time_of_a_step_is_its_median_over_the_rounds():
 
 def test_goals_say_what_was_measured_and_whether_it_is_met():
     rows = [row(7.0), row(11.0, points=8), row(100.0, scene="human", points=104),
-            row(20.0, scene="human", points=8), row(31.0, scene="200 boxes", points=0, phase="stacked")]  # fmt: skip
+            row(20.0, scene="human", points=8), row(31.0, scene="200 boxes", points=0, phase="stacked"),
+            row(30.0, scene="200 balls", points=0, phase="landing")]  # fmt: skip
     met = contact.goals(rows, {"hrp2, 32 points": {"Palpate": 0.3}, "human, 8 points": {"Palpate": 9.0}}, 3.5)
     verdicts = {goal.split(":")[0]: is_met for goal, is_met in met.items()}
     assert verdicts["hrp2 standing, 32 points, MuJoCo"]
@@ -278,6 +327,9 @@ def test_goals_say_what_was_measured_and_whether_it_is_met():
     assert not verdicts["human standing, 104 points, PyBullet"]
     assert not verdicts["human standing, 104 points to 8"]
     assert not verdicts["200 boxes stacked, MuJoCo"]
+    assert not verdicts["200 boxes stacked, Rapier"]  # 36 / 31
+    assert verdicts["200 balls landing, Rapier"]  # 36 / 30
+    assert sum("Rapier" in goal for goal in verdicts) == 2
     assert verdicts["10 s of hrp2, 32 points"]
     assert not verdicts["a call of step() beyond the loop"]
     assert "10 s of human, 8 points" not in verdicts
@@ -308,7 +360,7 @@ def test_the_run_that_is_measured_is_the_published_one(robot, points):
             report = self.world.report
             seen.append((round((self.world.time - rest) / self.world.dt), report.contacts, report.ran_out))
             assert report.relative_residual <= 1e-6
-            assert self.height(scene.watched) == pytest.approx(0.6465 if "hrp2" in robot else 0.941, abs=4e-3)
+            assert contact.height(self, scene.watched) == pytest.approx(0.6465 if "hrp2" in robot else 0.941, abs=4e-3)
 
     assert contact.long_run_s(Watched(), steps) > 0.0
     assert contact.LONG * engine.world.dt == 10.0

@@ -152,15 +152,17 @@ class BulletPeer:
     def push(self, body: str, force: Vector) -> None:
         """Acts in the next step."""
         if force != NO_FORCE:
-            at = self.origin(body).tolist()
+            at = list(self.pose(body).p)
             self.call("applyExternalForce", *self.where[body], list(force), at, pybullet.WORLD_FRAME)
 
-    def origin(self, body: str) -> np.ndarray:
+    def pose(self, body: str) -> pp.Transform:
         at, link = self.where[body]
         if link >= 0:
-            return np.array(self.call("getLinkState", at, link, computeForwardKinematics=1)[4])
+            p, (x, y, z, w) = self.call("getLinkState", at, link, computeForwardKinematics=1)[4:6]
+            return pp.Transform(pp.Rotation((w, x, y, z)), tuple(p))
         p, (x, y, z, w) = self.call("getBasePositionAndOrientation", at)
-        return np.array(p) - pp.Rotation((w, x, y, z)).matrix() @ self.com[at]
+        R = pp.Rotation((w, x, y, z))
+        return pp.Transform(R, tuple(np.array(p) - R.matrix() @ self.com[at]))
 
     def save(self) -> int:
         return int(self.call("saveState"))
@@ -168,8 +170,8 @@ class BulletPeer:
     def restore(self, saved: int) -> None:
         self.call("restoreState", saved)
 
-    def height(self, bodies: Sequence[str]) -> float:
-        return float(np.mean([self.origin(body)[2] for body in bodies]))
+    def poses(self, bodies: Sequence[str]) -> np.ndarray:
+        return np.array([self.pose(body).matrix() for body in bodies])
 
     def contacts(self) -> int:
         return len(self.call("getContactPoints"))

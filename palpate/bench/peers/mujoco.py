@@ -81,8 +81,11 @@ class MujocoPeer:
         mujoco.mj_forward(self.m, self.d)
         mujoco.mj_setState(self.m, self.d, saved, _STATE)  # the warm start as it was
 
-    def height(self, bodies: Sequence[str]) -> float:
-        return float(np.mean([self.d.body(body).xpos[2] for body in bodies]))
+    def poses(self, bodies: Sequence[str]) -> np.ndarray:
+        X = np.tile(np.eye(4), (len(bodies), 1, 1))
+        for i, body in enumerate(map(self.d.body, bodies)):
+            X[i, :3, :3], X[i, :3, 3] = body.xmat.reshape(3, 3), body.xpos
+        return X
 
     def contacts(self) -> int:
         return int(self.d.ncon)
