@@ -11,7 +11,7 @@ Same placements, masses, inertias, friction, restitution and step of 1 ms.  What
                 piles take half as long again, and boxes land 16 mm in each other
   softness      240 Hz between what moves, 480 Hz on what is fixed, damping ratio 10.  With its default of 30 and 60 Hz
                 ten boxes sink by 18 mm and go on sinking; harder costs no time, but at 500 Hz boxes that lie stir
-  friction      its default, one for up to four points of a patch and one of twist; one for each point: up to 20 % slower
+  friction      its default, one for up to four points of a patch and one of twist; one per point: up to 20 % slower
   recycling     of contacts that moved little, its default; without it boxes are 10 % slower
   counters      off
 Robots are left out: motors of its multibodies are constraints, swept with those of the contacts, and not an implicit
