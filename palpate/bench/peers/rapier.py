@@ -1,23 +1,26 @@
 """Boxes and balls in Rapier: a peer of `palpate bench contact`, for every scene without joints.
 
 Same placements, masses, inertias, friction, restitution and step of 1 ms.  What was tried, and what is used:
-  iterations    4, its default: substeps of 0.25 ms with one sweep each
+  iterations    4, its default: substeps of 0.25 ms with a sweep each
   precision     single: its package for Python has no other, all other engines here compute in double
   sleep         off, as in all engines: what lies is solved in every step
-  threads       1, as all engines; with 2 no scene is faster
-  length unit   0.1 m, the size of the bodies: with 1 m it looks for contacts within 2 cm and keeps old ones for 5 cm,
-                takes up to twice the time, and boxes of a pile are 16 mm in each other
+  threads       one, as all engines; with two no scene is faster.  It is the one of its common pool, to which it hands
+                part of a large scene: with a pool of its own it would hand over every step, 15 us each.  On a machine
+                that is busy its steps wait for that thread, and times of piles say less
+  length unit   0.1 m, the size of the bodies: with 1 m it looks for contacts within 2 cm and keeps them over 5 cm;
+                piles take half as long again, and boxes land 16 mm in each other
   softness      240 Hz between what moves, 480 Hz on what is fixed, damping ratio 10.  With its default of 30 and 60 Hz
-                ten boxes sink by 18 mm and go on sinking; harder costs no time, and beyond 240 Hz gains nothing
-  friction      its default, one for up to four points of a patch and one of twist; one for each point takes longer
-  recycling     of contacts that moved little, its default; without it boxes take twice the time
+                ten boxes sink by 18 mm and go on sinking; harder costs no time, but at 500 Hz boxes that lie stir
+  friction      its default, one for up to four points of a patch and one of twist; one per point: up to 20 % slower
+  recycling     of contacts that moved little, its default; without it boxes are 10 % slower
   counters      off
-Robots are left out: its motors and joints are constraints among those of the contacts, with the same few sweeps, so it
-would not be the same work as an implicit PD.
+Robots are left out: motors of its multibodies are constraints, swept with those of the contacts, and not an implicit
+PD; whether robots would then stand alike was not tried.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +30,7 @@ import rapier3d
 import palpate as pp
 from palpate.bench.contact_scenes import DT, BenchScene, Vector, touching
 
+os.environ.setdefault("RAYON_NUM_THREADS", "1")  # threads of its pool, which is made at the first step
 ITERATIONS = 4
 LENGTH_UNIT = 0.1  # [m]
 MOVING_HZ, FIXED_HZ, DAMPING_RATIO = 240.0, 480.0, 10.0
@@ -36,18 +40,18 @@ class RapierPeer:
     """A scene of free and fixed solids in Rapier."""
 
     name = "Rapier"
-    setting = f"{ITERATIONS} iterations"
+    setting = f"{ITERATIONS} substeps"
     loops = False
 
     def __init__(self, scene: BenchScene) -> None:
         model = pp.compile(scene.parts)
         posture = model.posture("start")
         self.world = rapier3d.PhysicsWorld(gravity=model.arrays.gravity.tolist())
+        self.world.physics_pipeline.counters.disable()
         parameters = self.world.integration_parameters
         parameters.dt, parameters.length_unit, parameters.num_solver_iterations = DT, LENGTH_UNIT, ITERATIONS
         parameters.contact_softness = rapier3d.SpringCoefficients(MOVING_HZ, DAMPING_RATIO)
         parameters.static_contact_softness = rapier3d.SpringCoefficients(FIXED_HZ, DAMPING_RATIO)
-        self.alone()
         self.handle: dict[str, Any] = {}  # of bodies that move
         for part in scene.parts:
             if len(part.bodies) > 1:
@@ -56,11 +60,6 @@ class RapierPeer:
                 self.add_moving(part.bodies[0], posture[model.q_index[part.joints[0].name]])
             else:
                 self.add_fixed(part.bodies[0], part.joints[0].placement)
-
-    def alone(self) -> None:
-        """One thread, nothing counted: neither is in what it saves."""
-        self.world.set_num_threads(1)
-        self.world.physics_pipeline.counters.disable()
 
     # ---- building
 
@@ -98,7 +97,7 @@ class RapierPeer:
 
     def restore(self, saved: bytes) -> None:
         self.world = rapier3d.PhysicsWorld.restore(saved)
-        self.alone()
+        self.world.physics_pipeline.counters.disable()  # is not among what is saved
 
     def poses(self, bodies: Sequence[str]) -> np.ndarray:
         solids = self.world.rigid_bodies
