@@ -126,6 +126,20 @@ def planar(tab: Tab) -> Parts:
     return None
 
 
+@picture("mobile", quality="plain")
+def mobile(tab: Tab) -> Parts:
+    only(tab, "plots")
+    tab.page.keyboard.down("e")  # to the cube, and up to it
+    tab.until("frame().mobile_user[2] < -0.4")
+    tab.page.keyboard.up("e")
+    passes(tab, 1.5)
+    tab.page.keyboard.down("w")
+    tab.until("frame().mobile_asked_N[0] > 2")
+    tab.page.keyboard.up("w")
+    passes(tab, 2.0)
+    return None
+
+
 @picture("arm-rest", quality="plain")
 def scenes(tab: Tab) -> Parts:
     tab.page.click("[data-action=scenes]")

@@ -103,7 +103,8 @@ _TEXTS, _POINT, _NUMBER_OR_NONE = _list(_text), _list(_number, 3), _or_none(_num
 _SHAPE = _with({"kind": _text, "size": _list(_number), "position": _POINT, "quaternion": _list(_number, 4)},
                {"color": _or_none(_list(_number, 4)), "role": _or_none(_text), "mesh": _or_none(_whole)})  # fmt: skip
 _BODY = _with({"name": _text}, {"shapes": _list(_shape), "touchable": _flag, "movable": _flag, "spare": _flag,
-                                "loose": _flag, "parked": _flag, "fades": _with({"field": _text})})  # fmt: skip
+                                "loose": _flag, "parked": _flag, "fades": _with({"field": _text}),
+                                "led": _with({"field": _text})})  # fmt: skip
 _FIELD = _with({"name": _text, "kind": lambda kind: kind in ("i", "f"), "offset": _whole, "length": _whole,
                 "shape": _list(lambda n: _whole(n) and n <= MOST_SIZE)},
                {"about": _text, "unit": _text, "group": _text})  # fmt: skip
@@ -139,6 +140,7 @@ KNOWN: dict[str, Check] = {
     "views": _by_name(_with({"eye": _POINT, "target": _POINT})), "maps": _list(_with({"name": _text})),
     "keys": _list(_with({"key": _text, "event": _text})), "walk": _by_name(_text),
     "eyes": _or_none(_with({"body": _text}, {"hides": _TEXTS})), "person": _or_none(_with({"head": _text})),
+    "hint": _by_name(_text), "tips": _TEXTS,
 }  # fmt: skip
 
 

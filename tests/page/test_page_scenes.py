@@ -70,6 +70,7 @@ def test_every_scene_has_a_card_with_a_picture_and_a_sentence(tab: Tab) -> None:
     cards = tab.page.locator("[data-scene]")
     assert sorted(card.get_attribute("data-scene") for card in cards.all()) == sorted(SCENES)
     assert all(SCENES[card.get_attribute("data-scene")][1] in card.inner_text() for card in cards.all())
+    cards.last.scroll_into_view_if_needed()  # those far below are loaded when they come near
     loaded = "[...document.querySelectorAll('[data-scene] img')].filter((x) => x.complete && x.naturalWidth > 0).length"
     wait(lambda: tab.page.evaluate(loaded) == len(SCENES), "the pictures")
     tab.keep("scene-picker")

@@ -130,6 +130,10 @@ def test_a_person_is_told_with_what_is_usual_filled_in():
         ({"person": {"head": "reed"}}, "touchable bodies, unlike reed"),
         ({"person": {"head": "head", "at": "here"}}, "three numbers"),
         ({"person": {"head": "head", "turn_rad": "left"}}, "turn_rad"),
+        ({"hint": {"nose": "sniff"}}, "mouse and finger, unlike its nose"),
+        ({"hint": {"mouse": 7}}, "unlike its mouse"),
+        ({"tips": ["tail"]}, "bodies that it has not: tail"),
+        ({"bodies": [{"name": "fog", "led": {"field": "moon"}}]}, "have not: moon"),
         ({"bodies": [{"name": "fog", "fades": {"field": "moon", "near": 0, "far": 1}}]}, "have not: moon"),
         ({"bodies": [{"name": "fog", "fades": {"field": "heading", "index": 1, "near": 0, "far": 1}}]}, "which has 1"),
         ({"bodies": [{"name": "fog", "fades": {"field": "heading", "near": 1, "far": 1}}]}, "from near to far"),
@@ -140,6 +144,12 @@ def test_a_person_that_cannot_be_is_refused_in_one_line(wrong, why):
     with pytest.raises(ValueError, match=why) as refused:
         pond(**wrong)
     assert "\n" not in str(refused.value)
+
+
+def test_a_hint_and_tips_are_told_no_more_tips_than_devices():
+    assert (pond()["hint"], pond()["tips"]) == ({}, [])
+    told = pond(hint={"mouse": "swim"}, tips=["wing", "head"], devices=[{"name": "rod", "force_limit_N": 1.0}])
+    assert (told["hint"], told["tips"]) == ({"mouse": "swim"}, ["wing"])
 
 
 def test_an_event_without_bounds_takes_any_key():
@@ -158,7 +168,10 @@ def test_an_event_without_bounds_takes_any_key():
         {"eyes": "head"},
         {"eyes": {"body": "head", "hides": [1]}},
         {"person": []},
+        {"hint": "swim"},
+        {"tips": 3},
         {"bodies": [{"name": "fog", "fades": "slowly"}]},
+        {"bodies": [{"name": "fog", "led": "away"}]},
     ],
 )
 def test_a_recording_in_which_they_were_changed_is_refused(changed):
