@@ -136,7 +136,7 @@ def settled(scene: BenchScene, ours: Callable[[BenchScene], Any] = Ours) -> list
         engine = peer(scene, own.q())
         engine.advance(scene.resettling)
         engines.append(engine)
-    if (peer := rapier_class()) and not scene.held:
+    if peer := rapier_class():
         engine = peer(scene)
         engine.advance(scene.settling)
         engines.append(engine)

@@ -1,4 +1,4 @@
-"""Boxes and balls in Rapier: a peer of `palpate bench contact`, for every scene without joints.
+"""The same scene in Rapier: a peer of `palpate bench contact`.
 
 Same placements, masses, inertias, friction, restitution and step of 1 ms.  What was tried, and what is used:
   iterations    4, its default: substeps of 0.25 ms with a sweep each
@@ -14,8 +14,9 @@ Same placements, masses, inertias, friction, restitution and step of 1 ms.  What
   friction      its default, one for up to four points of a patch and one of twist; one per point: up to 20 % slower
   recycling     of contacts that moved little, its default; without it boxes are 10 % slower
   counters      off
-Robots are left out: motors of its multibodies are constraints, swept with those of the contacts, and not an implicit
-PD; whether robots would then stand alike was not tried.
+  robots        multibodies in the coordinates of their joints, without limits, which nothing here reaches; the PD as
+                motors of force, which are constraints, swept with those of the contacts: they sag, stand and give way
+                to a push as under our implicit PD, to a millimetre standing and a centimetre pushed
 """
 
 from __future__ import annotations
@@ -28,16 +29,19 @@ import numpy as np
 import rapier3d
 
 import palpate as pp
-from palpate.bench.contact_scenes import DT, BenchScene, Vector, touching
+from palpate.bench.contact_scenes import DAMPING, DT, STIFFNESS, BenchScene, Vector, touching
 
 os.environ.setdefault("RAYON_NUM_THREADS", "1")  # threads of its pool, which is made at the first step
 ITERATIONS = 4
 LENGTH_UNIT = 0.1  # [m]
 MOVING_HZ, FIXED_HZ, DAMPING_RATIO = 240.0, 480.0, 10.0
 
+_AXIS = rapier3d.JointAxis
+_AXES = {"revolute": (_AXIS.ANG_X,), "spherical": (_AXIS.ANG_X, _AXIS.ANG_Y, _AXIS.ANG_Z)}
+
 
 class RapierPeer:
-    """A scene of free and fixed solids in Rapier."""
+    """A scene in Rapier."""
 
     name = "Rapier"
     setting = f"{ITERATIONS} substeps"
@@ -46,6 +50,7 @@ class RapierPeer:
     def __init__(self, scene: BenchScene) -> None:
         model = pp.compile(scene.parts)
         posture = model.posture("start")
+        poses = dict(zip(model.body_names, pp.forward_kinematics(model, posture), strict=True))
         self.world = rapier3d.PhysicsWorld(gravity=model.arrays.gravity.tolist())
         self.world.physics_pipeline.counters.disable()
         parameters = self.world.integration_parameters
@@ -54,27 +59,55 @@ class RapierPeer:
         parameters.static_contact_softness = rapier3d.SpringCoefficients(FIXED_HZ, DAMPING_RATIO)
         self.handle: dict[str, Any] = {}  # of bodies that move
         for part in scene.parts:
+            for body in part.bodies:
+                self.add(body, pp.Transform.from_matrix(poses[body.name]), part.joints[0].kind == "free")
             if len(part.bodies) > 1:
-                raise ValueError(f"{part.name!r} has joints; here Rapier has only solids")
-            if part.joints[0].kind == "free":
-                self.add_moving(part.bodies[0], posture[model.q_index[part.joints[0].name]])
-            else:
-                self.add_fixed(part.bodies[0], part.joints[0].placement)
+                self.connect(part.joints, {joint.name: posture[model.q_index[joint.name]] for joint in part.joints})
 
     # ---- building
 
-    def add_moving(self, body: pp.Body, q: np.ndarray) -> None:
-        if any(body.com) or touching(body)[0].placement != pp.Transform():
-            raise ValueError(f"{body.name!r}: here a solid has its shape and its centre of mass at its origin")
-        inertia = np.diag(np.asarray(body.inertia)).tolist()
-        mass = rapier3d.MassProperties((0.0, 0.0, 0.0), body.mass, inertia)
-        pose = rapier3d.Isometry3(q[:3].tolist(), rapier3d.Rotation3(*q[3:].tolist()))
-        solid = rapier3d.RigidBody.dynamic().position(pose).can_sleep(False)
-        self.handle[body.name] = self.world.add_body(solid, [collider(body).mass_properties(mass)])
+    def add(self, body: pp.Body, X: pp.Transform, moves: bool) -> None:
+        if not moves:
+            for shape in touching(body):
+                self.world.add_collider(collider(shape, X @ shape.placement))
+            return
+        inertia, axes = np.linalg.eigh(np.asarray(body.inertia))
+        R = pp.Rotation.from_matrix(axes * np.sign(np.linalg.det(axes)))  # a rotation, not a mirror
+        mass = rapier3d.MassProperties(body.com, body.mass, inertia.tolist(), rapier3d.Rotation3(*R.wxyz))
+        solid = rapier3d.RigidBody.dynamic().position(isometry(X)).can_sleep(False).additional_mass_properties(mass)
+        shapes = [collider(shape, shape.placement).density(0.0) for shape in touching(body)]
+        self.handle[body.name] = self.world.add_body(solid, shapes)
+        made = self.world.rigid_bodies[self.handle[body.name]]
+        made.recompute_mass_properties_from_colliders(self.world.colliders)
 
-    def add_fixed(self, body: pp.Body, X: pp.Transform) -> None:
-        pose = rapier3d.Isometry3(X.p, rapier3d.Rotation3(*X.R.wxyz))
-        self.world.add_collider(collider(body).position(pose))
+    def connect(self, joints: Sequence[pp.Joint], q: dict[str, np.ndarray]) -> None:
+        """A tree of joints on a free root, in their coordinates, held by motors where they are."""
+        made, every = list[Any](), self.world.multibody_joints
+        for joint in joints[1:]:
+            if joint.kind not in _AXES:
+                raise ValueError(f"joint {joint.name!r} has no counterpart in this bench")
+            turns = joint.kind == "revolute"  # about x, as it has it
+            data = (rapier3d.RevoluteJoint((1.0, 0.0, 0.0)) if turns else rapier3d.SphericalJoint()).data
+            turned = pp.Transform(pp.Rotation.between((1.0, 0.0, 0.0), joint.axis) if turns else pp.Rotation())
+            data.local_frame1 = isometry(joint.placement @ turned)
+            data.local_frame2 = isometry(joint.child_placement @ turned)
+            made.append(every.insert(self.handle[joint.parent], self.handle[joint.child], data))
+        tree: Any = every.multibody(made[0])
+        tree.set_self_contacts_enabled(False)
+        tree.set_damping([0.0] * tree.ndofs)
+        armature, there = [0.0] * 6, [0.0] * 6
+        for joint, handle in zip(joints[1:], made, strict=True):
+            link = every[handle].link_id
+            angles = q[joint.name] if joint.kind == "revolute" else pp.Rotation(tuple(q[joint.name])).log()
+            for axis, angle in zip(_AXES[joint.kind], angles.tolist(), strict=True):
+                tree.set_link_motor_model(link, axis, rapier3d.MotorModel.FORCE_BASED)
+                tree.set_link_motor(link, axis, angle, 0.0, STIFFNESS, DAMPING)
+            armature += joint.per_velocity("armature")
+            there += angles.tolist()
+        tree.set_armature(armature)
+        tree.apply_displacements(there)
+        tree.forward_kinematics(self.world.rigid_bodies, read_root_pose_from_rigid_body=True)
+        tree.update_rigid_bodies(self.world.rigid_bodies, True)
 
     # ---- running
 
@@ -90,7 +123,8 @@ class RapierPeer:
         """Its forces stay: replaced for every step."""
         solid = self.world.rigid_bodies[self.handle[body]]
         solid.reset_forces()
-        solid.add_force(force)
+        solid.reset_torques()
+        solid.add_force_at_point(force, solid.translation)
 
     def save(self) -> bytes:
         return self.world.snapshot()
@@ -118,9 +152,8 @@ class RapierPeer:
         pass
 
 
-def collider(body: pp.Body) -> Any:
-    """The shape of a solid, with our rules for pairs: friction by the geometric mean, restitution by the larger."""
-    (shape,) = touching(body)
+def collider(shape: pp.Shape, X: pp.Transform) -> Any:
+    """A shape at X, with our rules for pairs: friction by the geometric mean, restitution by the larger."""
     match shape.kind:
         case "plane":
             made = rapier3d.Collider.halfspace((0.0, 0.0, 1.0))
@@ -131,5 +164,9 @@ def collider(body: pp.Body) -> Any:
         case _:
             raise ValueError(f"no {shape.kind} in this bench")
     rule = rapier3d.CoefficientCombineRule
-    made = made.friction(shape.material.friction).friction_combine_rule(rule.GEOMETRIC_MEAN)
+    made = made.position(isometry(X)).friction(shape.material.friction).friction_combine_rule(rule.GEOMETRIC_MEAN)
     return made.restitution(shape.material.restitution).restitution_combine_rule(rule.MAX)
+
+
+def isometry(X: pp.Transform) -> Any:
+    return rapier3d.Isometry3(X.p, rapier3d.Rotation3(*X.R.wxyz))
