@@ -88,3 +88,19 @@ def test_a_device_that_is_given_takes_the_place_of_the_one_that_is_carried(name)
             assert frame["mobile_lost"][0] == 0
     finally:
         device.close()
+
+
+def test_a_carried_device_that_is_lost_is_said_once_and_nothing_else_is():
+    """Whoever collects what frames tell knows the scene's own devices too."""
+    said: list[str] = []
+    scene = mobile()
+    with WorldSession(scene, say=said.append) as session:
+        until(lambda: session.frame()["device_state"][0] == 2)  # on
+        assert not said
+        assert not session.report.notes
+        scene.devices[0][0].close()
+        until(lambda: session.report.notes)
+        walk_on(session, 0.1)
+    assert len(session.report.notes) == 1
+    assert "lost" in session.report.notes[0]
+    assert not [line for line in said if line.startswith(("collect", "watch", "tend"))]

@@ -50,7 +50,8 @@ class WorldSession(Session):
         self.simulation = self._simulation(given, shared or Options(**options).is_shared)
         self.reaching = self.simulation.devices
         super().__init__(self.simulation, **options)
-        self.devices, self.mailboxes = [device for device, _ in devices], mailboxes
+        self.devices = [device for device, _ in (*devices, *scene.devices[len(devices) :])]
+        self.mailboxes = mailboxes
         self.edit = Edits(scene, self.simulation, self._event, lambda number: self._is_pending(number))
         self.meshes = MeshFiles(scene.model)  # for page and recorder
         self.trials = Trials()  # of the scene's task
