@@ -169,7 +169,7 @@ class MobileDisplays:
         chosen = replace(configuration or MobileConfiguration(), **changed)
         if not 1 <= len(people) <= 4:
             raise ValueError(f"there are one to four people in a room, not {len(people)}")
-        self.configuration, self.people = chosen, tuple(people)
+        self.configuration = chosen
         self.each = [OneDisplay(who, chosen, number) for number, who in enumerate(people)]
         if (floor := surveyed(chosen)) is not None:
             self._marks = Block(floor.marks)

@@ -21,14 +21,13 @@ from palpate.haptics.hand import row_before
 from palpate.jit import Struct, Vector, block_loader, entry, kernel
 from palpate.mobile.geometry.frames import to_y_up
 from palpate.mobile.rates import wrap
-from palpate.mobile.walking.users import Walker, step_user
+from palpate.mobile.walking.users import NOBODY_M, Walker, step_user
 from palpate.model.model import Floats1, Floats2
 from palpate.spatial.vectors import add_scaled, length, sub
 
 SCRIPT, KEYS, RECORDED = range(3)
 WAYS = ("by itself", "by keys", "recorded")
 ROW = ("time_s", "x", "z", "g", "hand_x", "hand_y", "hand_z", "head_x", "head_y", "head_z")  # of a recorded walk
-FAR_M = 1e3  # where no robot is
 STILL_M = 1e-4  # of a pointer that rests
 
 
@@ -221,7 +220,7 @@ def walk_rows(address, every, rows):
     """A row of ROW every so many ticks, of a person who does what their events say."""
     (u,) = load_walker(address)
     for k in range(every * (rows.shape[0] - 1) + 1):
-        step_user(u, k, FAR_M, FAR_M)
+        step_user(u, k, NOBODY_M, NOBODY_M)
         if k % every == 0:
             row = rows[k // every]
             row[0], row[1], row[2], row[3] = k * u.dt, u.x, u.z, u.g
