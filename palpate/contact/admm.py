@@ -9,6 +9,7 @@ and with B = (rho + Om J^T J)^-1 Om:  (G^ + rho)^-1 x = (x - J B J^T x) / rho: o
 import math
 
 from palpate.contact.cone import lift
+from palpate.contact.deadline import out_of_time
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.rows import load_rows
 from palpate.contact.sweeps import add_wrench, allowed, relative
@@ -41,6 +42,8 @@ def admm(address, begin, end, slots_begin, slots_end, iterations):
         put3(r.du, i, (root * l[0], root * l[1], root * l[2]))
         put3(r.dlam, i, (-(u[0] + shift) / root, -u[1] / root, -u[2] / root))
     for iteration in range(iterations):
+        if out_of_time(r):
+            break
         if factored != rho:
             scaled_identity(r, begin, end, rho)
             if not factor(address, begin, end, slots_begin, slots_end):

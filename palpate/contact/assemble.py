@@ -7,7 +7,7 @@ from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, PREPARED
 from palpate.contact.single import prepare
 from palpate.conventions import WORLD
 from palpate.jit import kernel
-from palpate.jit.six import inner, no_six, plus_times, six
+from palpate.jit.six import inner, no_six, plus_times, put_six, six
 from palpate.spatial.vectors import cross, dot, get3, put3, scale, sub
 
 ZERO = (0.0, 0.0, 0.0)
@@ -102,7 +102,7 @@ def times_block(r, i, at, s, t):
 
 @kernel
 def own_block(r, i):
-    """G = J Om J^T of a row: nn, 11, 22, n1, n2, 12."""
+    """G = J Om J^T of a row: nn, 11, 22, n1, n2, 12; and Y = Om J^T of either side."""
     G = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for side in range(2):
         for other in range(2):
@@ -111,6 +111,10 @@ def own_block(r, i):
                 continue  # the world does not move, and trees feel each other only through rows
             a, b = 18 * side, 18 * other
             y0, y1, y2 = times_block(r, i, a, s, t), times_block(r, i, a + 6, s, t), times_block(r, i, a + 12, s, t)
+            if side == other:
+                put_six(r.Y, i, a, y0)
+                put_six(r.Y, i, a + 6, y1)
+                put_six(r.Y, i, a + 12, y2)
             n, t1, t2 = six(r.J, i, b), six(r.J, i, b + 6), six(r.J, i, b + 12)
             G = (G[0] + inner(n, y0), G[1] + inner(t1, y1), G[2] + inner(t2, y2),
                  G[3] + inner(t1, y0), G[4] + inner(t2, y0), G[5] + inner(t2, y1))  # fmt: skip

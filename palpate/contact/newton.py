@@ -8,6 +8,7 @@ eps makes redundant rows harmless; the step is halved until sum g F^2 falls.
 
 import math
 
+from palpate.contact.deadline import out_of_time
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.residual import measured
 from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
@@ -136,7 +137,7 @@ def newton(address, begin, end, slots_begin, slots_end, most, rounded):
                 continue
         elif worst <= enough:
             return True
-        if used == most or not newton_step(address, r, begin, end, slots_begin, slots_end):
+        if used == most or out_of_time(r) or not newton_step(address, r, begin, end, slots_begin, slots_end):
             return False
         merit, t, halvings = new, 1.0, 0
         used += 1

@@ -6,11 +6,11 @@ Every row must part at least as fast as its push; one that is still open may clo
 import math
 
 from palpate.contact.assemble import times_block
-from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, load_rows
-from palpate.contact.sweeps import add_wrench, apply_row, relative
+from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
+from palpate.contact.sweeps import add_wrench, apply_normal, apply_row, normal_velocity, relative
 from palpate.jit import kernel, shared
 from palpate.jit.six import lane, no_six, plus
-from palpate.spatial.vectors import add, get3, inverse_symmetric, put3, rotate, sub
+from palpate.spatial.vectors import add, dot, get3, inverse_symmetric, put3, rotate, sub
 
 SHARE = 0.2  # of a penetration or drift is taken out in one step
 SWEEPS_OF_POSITIONS = 12
@@ -22,9 +22,10 @@ DAMPED = 1e-3  # part of the mean diagonal that is added to G of connections, fo
 
 
 @kernel
-def wanted(r):
-    """Whether any row has something to take out."""
-    for i in range(r.n_rows):
+def wanted(r, begin, end):
+    """Whether any row of an island has something to take out."""
+    for k in range(begin, end):
+        i = r.order[k]
         if abs(r.push[i, 0]) + abs(r.push[i, 1]) + abs(r.push[i, 2]) > NEGLIGIBLE_M_S:
             return True
     return False
@@ -54,35 +55,63 @@ def softness(r, i):
     return max(0.0, max(sliding, turning(r, i) * r.push[i, 0] / FASTEST_RAD_S) - r.G[i, 0])
 
 
+@kernel
+def push_apart(r, i):
+    """A contact or a joint's end by itself; how much faster it then parts [m/s, rad/s]."""
+    soft, old = r.soft[i], r.dlam[i, 0]
+    lacks = r.push[i, 0] - max(r.offset[i, 0], 0.0) - normal_velocity(r, i, r.dW) - soft * old
+    new = max(0.0, old + lacks / (r.G[i, 0] + soft))
+    if new != old:
+        r.dlam[i, 0] = new
+        apply_normal(r, i, new - old, r.dW)
+    return abs(new - old) * r.G[i, 0]
+
+
+@kernel
+def push_together(r, i):
+    """A connection by itself; how much faster it then closes [m/s, rad/s]."""
+    p, u, damp = get3(r.push, i), relative(r, i, r.dW), DAMPED * r.scale[i]
+    G = (r.G[i, 0] + damp, r.G[i, 1] + damp, r.G[i, 2] + damp, r.G[i, 3], r.G[i, 4], r.G[i, 5])
+    d = rotate(inverse_symmetric(G), sub(p, u))
+    put3(r.dlam, i, add(get3(r.dlam, i), d))
+    apply_row(r, i, d, r.dW)
+    return r.scale[i] * math.sqrt(dot(d, d))
+
+
+@kernel
+def push_island(r, begin, end):
+    """Sweeps until nothing changes that matters."""
+    for k in range(begin, end):
+        i = r.order[k]
+        r.soft[i] = softness(r, i) if r.kind[i] in (CONTACT, LIMIT) else 0.0
+    for _ in range(SWEEPS_OF_POSITIONS):
+        changed = 0.0
+        for k in range(begin, end):
+            i = r.order[k]
+            if r.kind[i] in (CONTACT, LIMIT):
+                changed = max(changed, push_apart(r, i))
+            elif r.kind[i] != DRY:
+                changed = max(changed, push_together(r, i))
+        if changed < NEGLIGIBLE_M_S:
+            break
+
+
 @shared("int64(intp)")
 def project_positions(address):
     """P <- impulses of the push, for `spread`; False if there is nothing to take out.  Uses dlam and dW as its own."""
     (r,) = load_rows(address)
-    if not wanted(r):
-        return False
-    for k in range(6 * r.n_slots):
-        r.dW[k], r.P[k] = 0.0, 0.0
-    for i in range(r.n_rows):
-        put3(r.dlam, i, (0.0, 0.0, 0.0))
-        r.soft[i] = softness(r, i) if r.kind[i] in (CONTACT, LIMIT) else 0.0
-    for _ in range(SWEEPS_OF_POSITIONS):
-        for i in range(r.n_rows):
-            kind = r.kind[i]
-            if kind in (DRY, IDLE):
-                continue
-            old, u = get3(r.dlam, i), relative(r, i, r.dW)
-            if kind in (CONTACT, LIMIT):
-                open_by, soft = max(r.offset[i, 0], 0.0), r.soft[i]
-                lacks = r.push[i, 0] - open_by - u[0] - soft * old[0]
-                new = (max(0.0, old[0] + lacks / (r.G[i, 0] + soft)), 0.0, 0.0)
-            else:
-                p, damp = get3(r.push, i), DAMPED * r.scale[i]
-                G = (r.G[i, 0] + damp, r.G[i, 1] + damp, r.G[i, 2] + damp, r.G[i, 3], r.G[i, 4], r.G[i, 5])
-                new = add(old, rotate(inverse_symmetric(G), sub(p, u)))
-            d = sub(new, old)
-            if d[0] != 0.0 or d[1] != 0.0 or d[2] != 0.0:
-                put3(r.dlam, i, new)
-                apply_row(r, i, d, r.dW)
-    for i in range(r.n_rows):
-        add_wrench(r, i, get3(r.dlam, i), r.P)
-    return True
+    any_wanted = False
+    for k in range(r.n_islands):
+        begin, end = r.rows_begin[k], r.rows_begin[k + 1]
+        if not wanted(r, begin, end):
+            continue
+        if not any_wanted:
+            any_wanted = True
+            for j in range(6 * r.n_slots):
+                r.dW[j], r.P[j] = 0.0, 0.0
+        for j in range(begin, end):
+            put3(r.dlam, r.order[j], (0.0, 0.0, 0.0))
+        push_island(r, begin, end)
+        for j in range(begin, end):
+            add_wrench(r, r.order[j], get3(r.dlam, r.order[j]), r.P)
+    return any_wanted

@@ -35,6 +35,8 @@ class Rows(Struct):
 
     tolerance: float
     budget: float  # rows that may be visited in a step
+    until_ns: int  # by when it should be done, on the monotonic clock; 0: the budget alone ends it (deadline.py)
+    island_until_ns: int  # the part of it that an island has
     # how many there are
     n_slots: int
     n_rows: int
@@ -77,6 +79,7 @@ class Rows(Struct):
     kind: Ints1  # (C,)
     slot: Ints1  # (2C,) slots a, b of each row
     J: Floats2  # (C, 36) three rows of six on the twist of a, then three on that of b
+    Y: Floats2  # (C, 36) Om J^T of each side, as J lies: what unit impulses do to a link that is its tree's only slot
     G: Floats2  # (C, 6) own block J Om J^T: nn, 11, 22, n1, n2, 12
     prepared: Floats2  # (C, 7) what the local solve needs of G
     scale: Floats1  # (C,) g, the mean of G's diagonal
@@ -126,6 +129,7 @@ class Rows(Struct):
     in_K: Ints1  # (B,) 1: that block is not zero
     N: Floats2  # (B, 36) blocks of 1 + Om K, then their factors
     F: Floats2  # (1, 36)
+    clock: Ints1  # (2,) scratch of the clock
     # warm start: impulses of the last step by key
     warm_key: Ints1  # (C,)
     warm_impulse: Floats2  # (C, 3)
@@ -161,7 +165,7 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
         link_slot=ints(L), mark=ints(L), slot_link=ints(S), slot_first=ints(S), slot_count=ints(S), table_at=ints(S),
         table=zeros(max(table, 1)), link_Om=zeros((L, 36)), carry=zeros((L, 36)),
         link_W=zeros((L, 6)), W=zeros(6 * S), W_free=zeros(6 * S), P=zeros(6 * S), dW=zeros(6 * S),
-        kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), G=zeros((C, 6)),
+        kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), Y=zeros((C, 36)), G=zeros((C, 6)),
         prepared=zeros((C, PREPARED)), scale=zeros(C), soft=zeros(C), unit=zeros(C),
         offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
         bound=zeros(C), elastic=ints(C), forced=zeros(C), blow=zeros((C, 3)), held=zeros((C, 3)),
@@ -174,7 +178,7 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
         left=zeros(6 * S),
         piece_begin=ints(C + 1), piece_node=ints(2 * C * nodes), piece=zeros((2 * C * nodes, 18)), y=zeros(6 * n),
         eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
-        K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)),
+        K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)), clock=ints(2),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
         friction_state=zeros((C, state_sizes[0])), restitution_state=zeros((C, state_sizes[1])),
         warm_friction=zeros((C, state_sizes[0])), warm_restitution=zeros((C, state_sizes[1])),

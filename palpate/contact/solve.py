@@ -1,13 +1,15 @@
 """The solver in stages: warm start, exact sweeps, Newton; where it stalls ADMM, the rounded problem.  By islands.
 
-Whatever the budget, impulses lie in their cones and create no energy.  What the report says is measured on those that
-are used, W recomputed from them.
+Whatever the budget or the time, impulses lie in their cones, are the best there were, and create no energy.  What the
+report says is measured on those that are used, W recomputed from them.
 """
 
 import math
 
 from palpate.contact.admm import admm
 from palpate.contact.cone import project
+from palpate.contact.conjugate import conjugate_sweeps
+from palpate.contact.deadline import out_of_time, share_time
 from palpate.contact.factor import analyse
 from palpate.contact.newton import newton
 from palpate.contact.residual import find_units, residual
@@ -15,15 +17,16 @@ from palpate.contact.rows import (
     CONTACT,
     load_rows,
 )  # fmt: skip
-from palpate.contact.sweeps import gather, relative, sweep, velocities_of_rows
+from palpate.contact.sweeps import gather, relative, velocities_of_rows
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
-FIRST_SWEEPS = 3
+FIRST_SWEEPS, SWEEPS_AT_ONCE = 3, 12
 NEWTON_STEPS, ADMM_STEPS, ROUNDED_STEPS = 15, 40, 50  # of ADMM twice as many the second time
 REFINEMENTS = 3
 ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: ADMM, the rounded problem (in turn 5), ADMM again
-MOST_SWEEPS = 60  # of islands for which Newton is too dear
+MOST_SWEEPS = 60  # of islands for which Newton is too dear; what a sweep costs, led on by those before it:
+SWEEP_ROW = 1.4
 # What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
 RETRIES, RETRY_STEPS = 60_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
@@ -60,6 +63,15 @@ def recall_best(r, begin, end):
 
 
 @kernel
+def forget(r, begin, end, slots_begin, slots_end):
+    """No impulses, whose relative residual is at most one, and what moves without them."""
+    for k in range(begin, end):
+        put3(r.lam, r.order[k], (0.0, 0.0, 0.0))
+    gather(r, begin, end, slots_begin, slots_end)
+    velocities_of_rows(r, begin, end)
+
+
+@kernel
 def dissipating_share(r, begin, end):
     """The part of an island's impulses that may be used: all if they take out energy, else where they take out most.
 
@@ -83,11 +95,12 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     """Impulses of an island after the stages it needed; returns what is left of the budget.
 
     A small state machine, so that each stage is compiled once: sweeps, Newton, then other starts and Newton by turns
-    while the budget lasts, at the end the best impulses there were.
+    while the budget lasts, at the end the best impulses there were.  Where Newton is too dear there are only sweeps,
+    and a few of them in any case.
     """
     enough, n = r.tolerance**2, end - begin
     fastest = find_units(r, begin, end)
-    best, turn, work, refined, spared = 1e300, 0, 0, 0, 0.0
+    best, turn, work, refined, spared, swept, dear = 1e300, 0, 0, 0, 0.0, 0, False
     while True:
         worst, impulse = settle(r, begin, end, slots_begin, slots_end)
         best = keep_best(r, begin, end, worst, best)
@@ -95,32 +108,35 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             break
         turn += 1
         if turn == 1:
-            work = analyse(address, begin, end, slots_begin, slots_end)
+            work = 0 if out_of_time(r) else analyse(address, begin, end, slots_begin, slots_end)
             newton_cost = NEWTON_ROW * n + PRODUCT * work
             dear = work == 0 or 2.0 * newton_cost > budget
-            sweeps = min(MOST_SWEEPS, int(budget / n)) if dear else 0 if warm else FIRST_SWEEPS
-            for k in range(sweeps):
-                sweep(r, begin, end, dear and k % 2 == 1)
-            budget -= sweeps * n
-            r.sweeps += sweeps
-            if sweeps:
-                turn = FINISHED - 1 if dear else turn
+            if dear and worst > 1.0:  # a blow's impulses, a hundred times those of the step after it: worse than none
+                forget(r, begin, end, slots_begin, slots_end)
+        elif out_of_time(r):
+            budget = 0.0
+        if turn == 1 or dear:
+            most = min(SWEEPS_AT_ONCE, MOST_SWEEPS - swept) if dear else 0 if warm else FIRST_SWEEPS
+            most = min(most, int(budget / (SWEEP_ROW * n)))
+            if most:
+                done = conjugate_sweeps(address, begin, end, slots_begin, slots_end, most)
+                budget -= done * SWEEP_ROW * n
+                swept += done
                 continue
-            turn = 2
-        if turn == 3:
+            turn = max(turn, 2)
+        if turn == 3 and not dear:
             spared = max(0.0, budget - max(RETRIES, RETRY_STEPS * newton_cost))
             budget -= spared
         iterations = 0
-        if (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == ROUNDED:
+        if dear:
+            pass
+        elif (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == ROUNDED:
             iterations = min(ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS, int(budget / newton_cost))
             budget -= iterations * newton_cost
             if iterations:
                 before = r.newton
-                if turn == ROUNDED:  # from nothing
-                    for k in range(begin, end):
-                        put3(r.lam, r.order[k], (0.0, 0.0, 0.0))
-                    gather(r, begin, end, slots_begin, slots_end)
-                    velocities_of_rows(r, begin, end)
+                if turn == ROUNDED:
+                    forget(r, begin, end, slots_begin, slots_end)
                 done = newton(address, begin, end, slots_begin, slots_end, iterations, turn == ROUNDED)
                 if done and refined < REFINEMENTS:  # what rounding left of it: once more
                     refined += 1
@@ -134,9 +150,11 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 recall_best(r, begin, end)
                 admm(address, begin, end, slots_begin, slots_end, iterations)
         if iterations == 0:  # nothing left to try, or to try it with
-            if worst <= best:
+            if worst <= min(best, 1.0):
                 break
             recall_best(r, begin, end)
+            if best > 1.0:
+                forget(r, begin, end, slots_begin, slots_end)
             turn = FINISHED
     if worst > enough:
         r.ran_out += 1
@@ -145,6 +163,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             for k in range(begin, end):
                 put3(r.lam, r.order[k], scale(share, get3(r.lam, r.order[k])))
             worst, impulse = settle(r, begin, end, slots_begin, slots_end)
+    r.sweeps += swept
     relative_residual = math.sqrt(worst)
     r.relative = max(r.relative, relative_residual)
     if fastest > 0.0:
@@ -161,4 +180,5 @@ def solve(address, warm):
     for k in range(r.n_islands):
         begin, end = r.rows_begin[k], r.rows_begin[k + 1]
         share = r.budget * (end - begin) / r.n_rows
+        share_time(r, begin, end)
         left = solve_island(address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left)

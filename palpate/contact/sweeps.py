@@ -30,6 +30,17 @@ def relative(r, i, W):
 
 
 @kernel
+def normal_velocity(r, i, W):
+    """The first component of J W of row i."""
+    u = 0.0
+    for side in range(2):
+        b = 6 * r.slot[2 * i + side]
+        if b:
+            u += row_times(r, i, 18 * side, W, b)
+    return u
+
+
+@kernel
 def wrench(r, i, at, l):
     """J^T l of one side of row i."""
     return plus_times(plus_times(times(l[0], six(r.J, i, at)), l[1], six(r.J, i, at + 6)), l[2], six(r.J, i, at + 12))
@@ -59,9 +70,27 @@ def move(r, s, f, W):
 def apply_row(r, i, l, W):
     """W += Om J^T l for an impulse l of row i."""
     for side in range(2):
-        s = r.slot[2 * i + side]
-        if s:
-            move(r, s, wrench(r, i, 18 * side, l), W)
+        s, at = r.slot[2 * i + side], 18 * side
+        if s == 0:
+            continue
+        if r.slot_count[s] == 1:  # a link that moves no other: Om J^T is at hand
+            x = plus_times(plus_times(six(W, 0, 6 * s), l[0], six(r.Y, i, at)), l[1], six(r.Y, i, at + 6))
+            put_six(W, 0, 6 * s, plus_times(x, l[2], six(r.Y, i, at + 12)))
+        else:
+            move(r, s, wrench(r, i, at, l), W)
+
+
+@kernel
+def apply_normal(r, i, l, W):
+    """The same for an impulse along the normal alone."""
+    for side in range(2):
+        s, at = r.slot[2 * i + side], 18 * side
+        if s == 0:
+            continue
+        if r.slot_count[s] == 1:
+            put_six(W, 0, 6 * s, plus_times(six(W, 0, 6 * s), l, six(r.Y, i, at)))
+        else:
+            move(r, s, times(l, six(r.J, i, at)), W)
 
 
 @kernel
@@ -100,10 +129,10 @@ def local_solve(r, i, c, warm):
 
 
 @kernel
-def sweep(r, begin, end, back):
-    """Every row of an island once, forward or backward."""
+def sweep(r, begin, end):
+    """Every row of an island once."""
     for k in range(begin, end):
-        i = r.order[begin + end - 1 - k] if back else r.order[k]
+        i = r.order[k]
         old = get3(r.lam, i)
         u = relative(r, i, r.W)
         G = (r.G[i, 0], r.G[i, 1], r.G[i, 2], r.G[i, 3], r.G[i, 4], r.G[i, 5])

@@ -13,6 +13,7 @@ class Head(Struct):
 
     # by the servo, before each tick
     now_ns: int  # monotonic clock, or simulated time [ns]
+    until_ns: int  # by when this tick should have done what can be cut short; 0 in simulated time, where nothing is
     late_s: float  # how much later than a period after the one before it began
     moving: int  # whether this tick advances
     showing: int  # whether a frame is due in any case: while paused only some are

@@ -35,6 +35,7 @@ from palpate.servo.ring_kernels import SLOTS, copy_message
 LATE, SKIPPED, EVENTS_LOST, WATCHDOGS = (COUNTERS.index(c) for c in ("late", "skipped", "events_lost", "watchdog"))
 IDLE_EVERY = 20  # while paused, one frame in so many periods
 MOST_TICKS = 8  # in one period, at speeds above one
+SOLVING = 0.75  # part of a period after which a tick should only finish: the rest is for that, and for what else runs
 
 # words of Beat.control, which Python shares with the loop
 STOP, HEARTBEAT_NS, WATCHDOG, PERIOD_NS, SPIN_NS = range(5)
@@ -215,7 +216,8 @@ def servo_loop(address, most):
         take_hands(b, h)
         take_events(b, h)
         due_ticks = ticks_due(b, h)
-        for _ in range(due_ticks):
+        for k in range(due_ticks):
+            h.until_ns = due + int(SOLVING * b.control[PERIOD_NS] * (k + 1) / due_ticks)
             tick(b, h, now, h.state != FAULT, True)
         if due_ticks == 0:  # devices want an answer in every period
             tick(b, h, now, False, h.state != RUNNING and periods % IDLE_EVERY == 0)
@@ -238,6 +240,7 @@ def simulate(address, ticks, hands):
     Returns how many were done: fewer if the simulation stopped.
     """
     b, h = load_beat(address)
+    h.until_ns = 0
     for k in range(ticks):
         take_events(b, h)
         now = round(1e9 * h.dt * h.tick)

@@ -55,6 +55,18 @@ def test_the_same_input_gives_the_same_bits(scene):
             assert np.array_equal(a[name], b[name]), name
 
 
+def test_after_real_time_a_world_has_all_the_time_again():
+    """Else whoever steps it next would get impulses that were cut short."""
+    scene = arm_at_rest()
+    engine = engine_of(scene)
+    engine.events.write(engine.event_layout.pack(kind=frame.PLAY))
+    engine.loop(20)
+    assert engine.head.tick == 20
+    assert engine.head.until_ns > 0
+    assert scene.world.arrays.rows.until_ns == 0
+    engine.close()
+
+
 def test_undisturbed_the_arm_is_on_its_plan(scene):
     engine = engine_of(scene)
     errors = [np.abs(f["q"] - f["plan_q"]).max() for f in run(engine, 4000)]

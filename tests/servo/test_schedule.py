@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from toys import Counter
@@ -44,6 +46,18 @@ def test_ticks_are_as_many_as_the_speed_has_earned(speed):
     assert counts.ticks == head.tick == 200 * speed
     assert counts.still == (200 - counts.ticks if speed < 1.0 else 0)
     assert head.time == pytest.approx(head.tick * head.dt)
+
+
+@pytest.mark.parametrize("speed", [0.5, 1.0, 3.0])
+def test_a_tick_is_told_by_when_it_should_be_done_and_in_simulated_time_that_it_need_not(speed):
+    simulation = Counter()
+    send(simulation, PLAY)
+    send(simulation, SPEED, speed)
+    began_ns = time.monotonic_ns()
+    simulation.loop(20)
+    assert began_ns < simulation.head.until_ns < time.monotonic_ns() + 1e9 / simulation.rate_hz
+    simulation.simulate(5)
+    assert simulation.head.until_ns == 0
 
 
 def test_single_steps_are_made_while_paused():

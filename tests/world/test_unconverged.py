@@ -74,19 +74,66 @@ SCENES = {
 }
 
 
-@pytest.mark.parametrize("budget", [1, 100, 3000])
+def leave_no_time(world):
+    """As a real-time session does whose tick is over: every step should have been done long ago."""
+    world.arrays.rows.until_ns = 1
+
+
+@pytest.mark.parametrize("budget", [0, 1, 100, 3000])
 @pytest.mark.parametrize("scene", SCENES)
 def test_no_budget_is_so_small_that_impulses_create_energy(scene, budget):
-    """Hard, inelastic contact only takes energy out, converged or not."""
+    """Hard, inelastic contact only takes energy out, converged or not, and no answer is worse than none.
+
+    A budget of 0 stands for the default one and no time.
+    """
     make, steps = SCENES[scene]
-    world = make(budget=budget)
+    world = make(budget=budget) if budget else make()
+    if not budget:
+        leave_no_time(world)
     ran_out, scale = 0, 0.0
     for _ in range(steps):
         world.step()
         scale = max(scale, world.energy.kinetic)
         assert work_of_impulses(world) <= 1e-9 * (scale + 1e-3)
+        assert world.report.relative_residual <= 1.0 + 1e-9
         ran_out += world.report.ran_out
     assert ran_out > 0  # or this would say nothing
+
+
+def impulses_in_their_cones(world):
+    r = world.arrays.rows
+    lam, mu = r.lam[: r.n_contacts], r.mu[: r.n_contacts]
+    return bool(np.all(np.hypot(lam[:, 1], lam[:, 2]) <= mu * lam[:, 0] * (1.0 + 1e-12)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_time_a_heap_still_lands_on_the_floor_and_within_the_cones(seed):
+    """A few sweeps a step: late, a heap is soft, but nothing falls through or is shot away."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.uniform(0.04, 0.12, size=(24, 3))
+    parts = [pp.models.plane()]
+    for k, size in enumerate(sizes):
+        at = (*rng.uniform(-0.1, 0.1, size=2), 0.1 + 0.15 * k)
+        parts.append(pp.models.box(tuple(size), mass=float(rng.uniform(0.1, 10.0)), at=at, name=f"box{k}"))
+    world = pp.World(parts)
+    leave_no_time(world)
+    for _ in range(1500):
+        world.step()
+        assert impulses_in_their_cones(world)
+        heights = np.array([world.pose(f"box{k}")[2, 3] for k in range(24)])
+        assert heights.min() > 0.0  # no centre is below the floor,
+        assert heights.max() <= 0.1 + 0.15 * 23  # and none above where the highest began
+
+
+def test_time_that_is_ample_changes_nothing():
+    """To the bit: the clock only stops, it steers nothing."""
+    worlds = [wall(), wall()]
+    worlds[1].arrays.rows.until_ns = 1 << 62
+    for _ in range(60):
+        for world in worlds:
+            world.step()
+    assert np.array_equal(worlds[0].q, worlds[1].q)
+    assert np.array_equal(worlds[0].v, worlds[1].v)
 
 
 @pytest.mark.parametrize("robot", ["hrp2", "human"])

@@ -86,10 +86,14 @@ def tick_world(address):
     publish(h, o, m, w, s)
     if not h.moving:
         return 0
-    if not end_step(s.world):
+    rows = load_world(s.world)[4]
+    rows.until_ns = h.until_ns
+    alive = end_step(s.world)
+    rows.until_ns = 0  # whoever steps this world after the session has all the time there is
+    if not alive:
         return -1
     advance(h)
-    h.counters[RAN_OUT] += load_world(s.world)[4].ran_out > 0
+    h.counters[RAN_OUT] += rows.ran_out > 0
     h.counters[CONTACTS_LOST] = load_world(s.world)[3].lost
     return 0
 
