@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from threading import Lock
 
 from palpate.jit.decorators import DISABLED
@@ -28,16 +29,21 @@ class Crew:
 
     def run(self, call: Callable[[int], object], addresses: Sequence[int]) -> None:
         """call(address) for each of at most `size` addresses, side by side; returns when all have."""
-        if not self._busy.acquire(blocking=False):
-            raise ValueError("another thread has it at work: wait for that call, or give each thread its own")
+        others = [self._threads().submit(call, address) for address in addresses[1:]]
         try:
-            others = [self._threads().submit(call, address) for address in addresses[1:]]
-            try:
-                call(addresses[0])
-            finally:
-                wait(others)  # whatever happens here: they write into arrays of ours
-            for each in others:
-                each.result()
+            call(addresses[0])
+        finally:
+            wait(others)  # whatever happens here: they write into arrays of ours
+        for each in others:
+            each.result()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While inside, nobody else gets in: what the threads work on has one master."""
+        if not self._busy.acquire(blocking=False):
+            raise ValueError("another thread has it at work: wait for that, or give each thread its own")
+        try:
+            yield
         finally:
             self._busy.release()
 

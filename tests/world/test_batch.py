@@ -508,6 +508,14 @@ def test_what_cannot_be_copied_is_refused():
         pp.Batch(busy, 2)
 
 
+def test_a_batch_at_work_is_not_given_to_another_thread():
+    batch = pp.Batch(arm(), 2)
+    with batch._crew.alone(), pytest.raises(ValueError, match="another thread has it at work"):
+        batch.step()
+    batch.step()
+    assert (batch.time == 0.001).all()
+
+
 def test_a_closed_batch_can_be_read_and_not_stepped():
     with pp.Batch(arm(), 3) as batch:
         batch.step(5)

@@ -55,6 +55,7 @@ class Batch:
         self._lay_out(world)
         self._masses = np.tile([0.0, *(bodies[name].mass for name in self._model.body_names[1:])], (self.n, 1))
         self._faults: dict[int, str] = {}
+        self._plain = self._asked(1)  # what `step` asks, again and again
         self._crew = Crew(self.threads)
         self._in_hand: int | None = None  # the copy that `world` has given out
         warm(take_turns)
@@ -214,15 +215,15 @@ class Batch:
         """
         (i,) = self._which([copy])
         self._check_free()
-        self._in_hand, lane = int(i), self._lanes[0]
-        block = Block(self._copies, self._asked(0), lane.table)
-        exchange(block.address, self._in_hand, 0)
-        lane.forget_contacts()
-        try:
-            yield lane
-        finally:
-            exchange(block.address, self._in_hand, 1)
-            self._in_hand = None
+        with self._crew.alone():
+            self._in_hand, lane, block = int(i), self._lanes[0], self._plain[1][0]
+            exchange(block.address, self._in_hand, 0)
+            lane.forget_contacts()
+            try:
+                yield lane
+            finally:
+                exchange(block.address, self._in_hand, 1)
+                self._in_hand = None
 
     def close(self) -> None:
         """End its threads; what it holds can still be read."""
@@ -283,22 +284,26 @@ class Batch:
     def _run(self, steps: int, **asked: np.ndarray) -> dict[int, str]:
         """All copies that have not stopped; those that stop now, with the reason."""
         self._check_free()
-        which = np.array([i for i in range(self.n) if i not in self._faults], dtype=np.int64)
-        if not len(which):
+        if len(self._faults) == self.n:
             raise ValueError("all copies have stopped: reset them first")
-        a = self._asked(steps, which=which, **asked)
-        blocks = [Block(self._copies, a, lane.table) for lane in self._lanes[: len(which)]]
-        self._crew.run(take_turns, [block.address for block in blocks])
-        stopped = {int(i): self._words(int(i), a) for i in which[a.done[which] < steps]}
+        with self._crew.alone():
+            a, blocks = self._asked(steps, **asked) if asked or self._faults else self._plain
+            a.steps, a.next[0] = steps, 0
+            self._crew.run(take_turns, [block.address for block in blocks])
+        stopped = {int(i): self._words(int(i), a) for i in a.which[a.done[a.which] < steps]}
         self._faults |= stopped
         return stopped
 
-    def _asked(self, steps: int, **given: np.ndarray) -> Asked:
+    def _asked(self, steps: int, **given: np.ndarray) -> tuple[Asked, list[Block]]:
+        """A call for those that have not stopped, as every lane gets it."""
         nq, nv = self._model.nq, self._model.nv
-        nothing = {"which": NONE, "tau": np.zeros((0, nv)), "bodies": NONE, "pushes": np.zeros((0, 6)),
+        which = np.array([i for i in range(self.n) if i not in self._faults], dtype=np.int64)
+        nothing = {"tau": np.zeros((0, nv)), "bodies": NONE, "pushes": np.zeros((0, 6)),
                    "q": np.zeros((0, nq)), "v": np.zeros((0, nv))}  # fmt: skip
         room = {name: np.zeros(self.n, dtype=np.int64) for name in ("done", "shape_a", "shape_b")}
-        return Asked(steps=steps, next=np.zeros(1, dtype=np.int64), beyond=np.zeros(self.n), **room, **nothing | given)
+        next_up = np.zeros(1, dtype=np.int64)
+        a = Asked(steps=steps, next=next_up, which=which, beyond=np.zeros(self.n), **room, **nothing | given)
+        return a, [Block(self._copies, a, lane.table) for lane in self._lanes[: max(1, len(which))]]
 
     def _words(self, i: int, a: Asked) -> str:
         """What stopped a copy."""
