@@ -97,6 +97,7 @@ def test_a_pushed_robot_has_the_bits_of_a_single_one(threads):
         assert out.faults == {}
 
 
+@pytest.mark.nojit
 def test_torques_of_a_rollout_are_those_of_single_steps():
     n, steps, world = 3, 30, arm()
     tau = np.random.default_rng(3).normal(0.0, 10.0, (n, steps, world.model.nv))
@@ -297,6 +298,7 @@ def leaning(world, every=1, phase=0):
     return ControlPart("lean", lean, Block(c), every=every, phase=phase, keeps=c, remembers=remembers)
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize(("every", "phase"), [(1, 0), (5, 2)])
 def test_a_compiled_controller_does_in_each_copy_what_it_does_in_a_single_world(threads, every, phase):
@@ -371,6 +373,16 @@ def test_snapshots_go_from_worlds_to_copies_and_back():
         batch.restore(arm().snapshot())
 
 
+@pytest.mark.nojit
+def test_a_push_of_nobody_is_no_push():
+    world, pushed = arm(), arm()
+    pushed.apply("link2")
+    batch = pp.Batch(world, 1)
+    out = batch.rollout(pushes={"link2": np.zeros(6), "link3": np.zeros(6)}, steps=5)
+    pushed.step(5)
+    np.testing.assert_array_equal(out.q[0, -1], pushed.q)
+
+
 def test_a_copy_in_hand_is_a_world_whose_changes_stay():
     batch, single = pp.Batch(tumbling(), 3), tumbling()
     with batch.world(1) as world:
@@ -419,6 +431,7 @@ def test_a_copy_that_stops_is_named_and_the_others_go_on(threads):
     np.testing.assert_array_equal(batch.q[1], single.q)
 
 
+@pytest.mark.nojit
 def test_a_rollout_says_where_a_copy_stopped_and_loses_no_other():
     world = arm()
     tau = np.zeros((3, 10, world.model.nv))
@@ -432,6 +445,7 @@ def test_a_rollout_says_where_a_copy_stopped_and_loses_no_other():
     assert np.isfinite(out.q[[0, 2]]).all()
 
 
+@pytest.mark.nojit
 def test_a_law_that_gives_nonsense_in_one_copy_is_named_with_the_bodies():
     @friction_law
     def brittle(static, sliding, speed, normal):
