@@ -235,9 +235,17 @@ def test_masses_of_lone_and_welded_bodies_are_those_of_worlds_made_so():
         "bell", [pp.Body("clapper", 1.0, (0.0, 0.05, -0.3), (0.02, 0.01, 0.01))],
         [pp.Joint("eye", "spherical", "world", "clapper", pp.Transform(p=(2.0, 0.0, 2.0)))],
     )  # fmt: skip
-    batch = pp.Batch(pp.World([hammer, bell, pp.models.plane()]), 3)
+    lure = replace(hammer.prefixed("lure/"), name="lure", postures={"start": {"lure/fly": (1, 0, 1, 1, 0, 0, 0)}})
+    lure = replace(lure, bodies=tuple(replace(body, shapes=()) for body in lure.bodies))  # nothing touches it
+
+    def tied(*parts):
+        world = pp.World([*parts, pp.models.plane()])
+        world.connect("world", "lure/shaft", (1.2, 0.0, 1.1))
+        return world
+
+    batch = pp.Batch(tied(hammer, bell, lure), 3)
     heads, shafts, clappers = (0.5, 2.0, 7.0), (1.0, 3.0, 0.2), (0.1, 1.0, 4.0)
-    for body, masses in (("head", heads), ("shaft", shafts), ("clapper", clappers)):
+    for body, masses in (("head", heads), ("shaft", shafts), ("clapper", clappers), ("lure/head", heads)):
         batch.set_mass(body, masses)
     batch.v[:, :3] = (1.0, 20.0, 3.0)
     batch.v[:, 6:9] = (1.0, 2.0, 3.0)
@@ -245,7 +253,7 @@ def test_masses_of_lone_and_welded_bodies_are_those_of_worlds_made_so():
     worlds = []
     for head, shaft, clapper in zip(heads, shafts, clappers, strict=True):
         whole = heavier(heavier(hammer, "head", head), "shaft", shaft)
-        worlds.append(pp.World([whole, heavier(bell, "clapper", clapper), pp.models.plane()]))
+        worlds.append(tied(whole, heavier(bell, "clapper", clapper), heavier(lure, "lure/head", head)))
         worlds[-1].v[:3], worlds[-1].v[6:9] = (1.0, 20.0, 3.0), (1.0, 2.0, 3.0)
         worlds[-1].step(300)
     alike(batch, worlds)

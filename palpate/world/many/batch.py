@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from palpate.jit import Block, warm
 from palpate.jit.crew import Crew, usable_cores
 from palpate.model.model import Floats
+from palpate.world.build import pushed_links
 from palpate.world.many.lane import GAINS, Controls, Lane, Piece, pieces, read_pieces
 from palpate.world.many.turns import Asked, Copies, exchange, take_turns
 from palpate.world.state import VELOCITY_FAULT
@@ -258,7 +259,7 @@ class Batch:
         row, m = self._model.body(body), self._given(mass, "mass", (self.n,))
         if not (np.isfinite(m).all() and (m > 0.0).all()):
             raise ValueError("masses must be finite and above 0")
-        if self._masses[0, row] == 0.0 or not self._of("pushed")[0, self._model.arrays.body_link[row]]:
+        if self._masses[0, row] == 0.0 or not pushed_links(self._model)[self._model.arrays.body_link[row]]:
             raise ValueError(f"{body!r} has no mass that could change: it is fixed, placed or massless")
         self._masses[:, row] = m
         for i in range(self.n):
