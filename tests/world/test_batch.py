@@ -166,6 +166,29 @@ def test_copies_begin_where_the_world_is_with_its_springs_ties_and_warm_start():
     alike(batch, [world] * 3)
 
 
+def test_residuals_and_lost_contacts_are_those_of_single_steps():
+    def cramped():
+        boxes = [pp.models.box((0.1,) * 3, at=(0.2 * k, 0.0, 0.05), name=f"box{k}") for k in range(3)]
+        return pp.World([*boxes, pp.models.plane()], capacity=7, budget=20)
+
+    batch, worlds = pp.Batch(cramped(), 3), [cramped() for _ in range(3)]
+    batch.step(5)  # of which the next call knows nothing
+    speeds = (0.0, 1.0, 3.0)
+    batch.v[:, 3] = speeds
+    batch.step(30)
+    for i, (world, speed) in enumerate(zip(worlds, speeds, strict=True)):
+        world.step(5)
+        lost, residual = world.report.lost, 0.0
+        world.v[3] = speed
+        for _ in range(30):
+            world.step()
+            residual = max(residual, world.report.relative_residual)
+        assert batch.residual[i] == residual
+        assert batch.lost[i] == world.report.lost - lost
+    assert batch.lost.all()
+    assert batch.residual.max() > 0.0
+
+
 # ---- parameters
 
 

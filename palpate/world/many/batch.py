@@ -57,6 +57,7 @@ class Batch:
         self._masses = np.tile([0.0, *(bodies[name].mass for name in self._model.body_names[1:])], (self.n, 1))
         self._faults: dict[int, str] = {}
         self._plain = self._asked(1)  # what `step` asks, again and again
+        self._last = self._plain[0]
         self._crew = Crew(self.threads)
         self._in_hand: int | None = None  # the copy that `world` has given out
         warm(take_turns)
@@ -124,6 +125,16 @@ class Batch:
     def faults(self) -> dict[int, str]:
         """Copies that have stopped, each with what stopped it."""
         return dict(self._faults)
+
+    @property
+    def residual(self) -> Floats:
+        """The largest relative residual of the contact solver in the last call, of each copy (n,)."""
+        return self._last.residual.copy()
+
+    @property
+    def lost(self) -> np.ndarray:
+        """Contacts that did not fit into `World(capacity=)` in the last call, of each copy (n,)."""
+        return self._last.lost.copy()
 
     @property
     def nbytes(self) -> int:
@@ -291,6 +302,7 @@ class Batch:
             a, blocks = self._asked(steps, **asked) if asked or self._faults else self._plain
             a.steps, a.next[0] = steps, 0
             self._crew.run(take_turns, [block.address for block in blocks])
+            self._last = a
         stopped = {int(i): self._words(int(i), a) for i in a.which[a.done[a.which] < steps]}
         self._faults |= stopped
         return stopped
@@ -301,9 +313,10 @@ class Batch:
         which = np.array([i for i in range(self.n) if i not in self._faults], dtype=np.int64)
         nothing = {"tau": np.zeros((0, nv)), "bodies": NONE, "pushes": np.zeros((0, 6)),
                    "q": np.zeros((0, nq)), "v": np.zeros((0, nv))}  # fmt: skip
-        room = {name: np.zeros(self.n, dtype=np.int64) for name in ("done", "shape_a", "shape_b")}
+        room: dict[str, np.ndarray] = {name: np.zeros(self.n) for name in ("residual", "beyond")}
+        room |= {name: np.zeros(self.n, dtype=np.int64) for name in ("done", "lost", "shape_a", "shape_b")}
         next_up = np.zeros(1, dtype=np.int64)
-        a = Asked(steps=steps, next=next_up, which=which, beyond=np.zeros(self.n), **room, **nothing | given)
+        a = Asked(steps=steps, next=next_up, which=which, **room, **nothing | given)
         return a, [Block(self._copies, a, lane.table) for lane in self._lanes[: max(1, len(which))]]
 
     def _words(self, i: int, a: Asked) -> str:

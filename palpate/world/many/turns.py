@@ -44,6 +44,8 @@ class Asked(Struct):
     q: Floats2  # (n steps, nq) after each step
     v: Floats2  # (n steps, nv)
     done: Ints1  # (n,) steps that were done
+    residual: Floats1  # (n,) the largest relative one of the contact solver
+    lost: Ints1  # (n,) contacts that did not fit
     beyond: Floats1  # (n,) of a copy that stopped: the velocity that it would have had, and
     shape_a: Ints1  # (n,) the shapes whose law failed
     shape_b: Ints1  # (n,)
@@ -128,7 +130,7 @@ def turn(t, a, l, i):
     """All steps of copy i, or those before it stops."""
     m, _, _, c, r, s = load(l.world)
     bring(t, l, r, i)
-    a.done[i] = a.steps
+    a.done[i], a.residual[i], lost = a.steps, 0.0, c.lost
     for k in range(a.steps):
         at = i * a.steps + k
         put_inputs(a, m, s, at)
@@ -136,8 +138,10 @@ def turn(t, a, l, i):
             a.done[i] = k
             note_fault(a, c, s, i)
             break
+        a.residual[i] = max(a.residual[i], r.relative)
         if a.q.shape[0]:
             put_outputs(a, m, s, at)
+    a.lost[i] = c.lost - lost
     take_back(t, l, r, i)
 
 
