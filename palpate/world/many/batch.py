@@ -13,8 +13,9 @@ from palpate.jit import Block, warm
 from palpate.jit.crew import Crew, usable_cores
 from palpate.model.model import Floats
 from palpate.world.build import pushed_links
-from palpate.world.many.lane import GAINS, Controls, Lane, Piece, pieces, read_pieces
-from palpate.world.many.turns import Asked, Copies, exchange, take_turns
+from palpate.world.many.lane import Controls, Lane
+from palpate.world.many.memory import Memory
+from palpate.world.many.turns import Asked, exchange, take_turns
 from palpate.world.state import VELOCITY_FAULT
 from palpate.world.views import Snapshot, WorldError
 from palpate.world.world import World
@@ -53,7 +54,8 @@ class Batch:
         self.threads = min(usable_cores() if threads is None else _count("threads", threads, "threads"), self.n)
         self._lanes = [Lane(world, control) for _ in range(self.threads)]
         self._model, bodies = world.model, {body.name: body for body in world.model.description.bodies}
-        self._lay_out(world)
+        self._memory = Memory(world, self._lanes[0], self.n)
+        self._of = self._memory.of
         self._masses = np.tile([0.0, *(bodies[name].mass for name in self._model.body_names[1:])], (self.n, 1))
         self._faults: dict[int, str] = {}
         self._plain = self._asked(1)  # what `step` asks, again and again
@@ -62,30 +64,6 @@ class Batch:
         self._in_hand: int | None = None  # the copy that `world` has given out
         warm(take_turns)
         warm(exchange)
-
-    def _lay_out(self, world: World) -> None:
-        """A row for each copy, all as the world is."""
-        lane = self._lanes[0]
-        lane.restore(world.snapshot())
-        for name, x in read_pieces(lane).items():
-            x[...] = read_pieces(world)[name]
-        found = pieces(lane, lane.controls)
-        sizes = [x.size for x in found.values()]
-        begins = np.cumsum([0, *sizes])
-        self._pieces = {
-            name: Piece(int(begin), x.shape, x.dtype)
-            for (name, x), begin in zip(found.items(), begins[:-1], strict=True)
-        }
-        row = np.concatenate([x.ravel().view(np.int64) for x in found.values()])
-        self._memory = np.tile(row, (self.n, 1))
-        self._start = row[None].copy()
-        is_warm = [name.startswith("warm_") for name in found]
-        rows = len(lane.arrays.rows.warm_key)
-        self._copies = Copies(
-            memory=self._memory.ctypes.data, words=len(row), n_read=sum(name in found for name in read_pieces(lane)),
-            n_kept=is_warm.count(False), place=begins[:-1].astype(np.int64),
-            size=np.array([s // rows if w else s for s, w in zip(sizes, is_warm, strict=True)]),
-        )  # fmt: skip
 
     # ---- what there is
 
@@ -139,11 +117,11 @@ class Batch:
     @property
     def nbytes(self) -> int:
         """Memory of the copies; the arrays of a step, one set a thread, come on top."""
-        return self._memory.nbytes
+        return self._memory.rows.nbytes
 
     def remembered(self, name: str) -> np.ndarray:
         """What a control remembers, as "control.name": (n, ...), to be read and written."""
-        own = [each for each in self._pieces if "." in each]
+        own = [each for each in self._memory.pieces if "." in each]
         if name not in own:
             raise ValueError(f"no control remembers {name!r}; known: {', '.join(own) or 'none'}")
         return self._of(name)
@@ -199,10 +177,8 @@ class Batch:
 
     def reset(self, copies: ArrayLike | None = None) -> None:
         """Copies (all, or by their numbers) back to the world they were made of; friction, masses and gains stay."""
-        which, stays = self._which(copies), {*read_pieces(self._lanes[0]), *GAINS}
-        for name, piece in self._pieces.items():
-            if name not in stays:
-                self._of(name)[which] = piece.of(self._start)[0]
+        which = self._which(copies)
+        self._memory.reset(which)
         self._forgive(which)
 
     def restore(self, snapshot: Snapshot, copies: ArrayLike | None = None) -> None:
@@ -210,7 +186,7 @@ class Batch:
         which = self._which(copies)
         self._lanes[0].restore(snapshot)  # which says why it does not fit
         for name, x in snapshot.arrays.items():
-            if name in self._pieces:
+            if name in self._memory.pieces:
                 self._of(name)[which] = x
         self._forgive(which)
 
@@ -317,7 +293,7 @@ class Batch:
         room |= {name: np.zeros(self.n, dtype=np.int64) for name in ("done", "lost", "shape_a", "shape_b")}
         next_up = np.zeros(1, dtype=np.int64)
         a = Asked(steps=steps, next=next_up, which=which, **room, **nothing | given)
-        return a, [Block(self._copies, a, lane.table) for lane in self._lanes[: max(1, len(which))]]
+        return a, [Block(self._memory.copies, a, lane.table) for lane in self._lanes[: max(1, len(which))]]
 
     def _words(self, i: int, a: Asked) -> str:
         """What stopped a copy."""
@@ -332,9 +308,6 @@ class Batch:
     def _forgive(self, which: np.ndarray) -> None:
         for i in which:
             self._faults.pop(int(i), None)
-
-    def _of(self, name: str) -> np.ndarray:
-        return self._pieces[name].of(self._memory)
 
     def _given(self, value: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
         x = np.asarray(value, dtype=float)

@@ -1,10 +1,10 @@
-"""A lane: the World of a thread, in which copies of another take turns; and how a copy lies in memory."""
+"""A lane: the World of a thread, in which copies of another take turns; and what makes a copy."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from palpate.world.world import World
 # What a step reads and does not change, and copies may have their own of: of ModelArrays, of State.
 OF_MODEL = ("mass", "com", "inertia")
 OF_STATE = ("mu_static", "mu_sliding", "spin", "middle")
-# Of what a World remembers: what a reset of a copy leaves as it is.
-GAINS = ("kp", "kv", "q_hold", "v_hold")
 
 
 class Control(Protocol):
@@ -106,25 +104,3 @@ def pieces(world: World, controls: Iterable[Control] = ()) -> dict[str, np.ndarr
         if not (isinstance(x, np.ndarray) and x.itemsize == 8 and x.flags.c_contiguous):
             raise ValueError(f"{name} must be a contiguous array of float64 or int64, or Struct.array of a number")
     return {name: x for name, x in (read_pieces(world) | kept | own | warm).items() if x.size}
-
-
-class Piece(NamedTuple):
-    """Where something lies in the row of a copy."""
-
-    begin: int  # [words]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-    def of(self, memory: np.ndarray) -> np.ndarray:
-        """(n, *shape) of all copies; writes go into their rows.  memory (n, words)"""
-        size = int(np.prod(self.shape, dtype=np.int64))
-        rows = memory[:, self.begin : self.begin + size].view(self.dtype)
-        # one axis split into several, the rows still apart: never a copy
-        return np.lib.stride_tricks.as_strided(
-            rows, (len(memory), *self.shape), (memory.strides[0], *_strides(self.shape))
-        )
-
-
-def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """[bytes] of a contiguous array of words."""
-    return tuple(8 * int(np.prod(shape[k + 1 :], dtype=np.int64)) for k in range(len(shape)))
