@@ -68,7 +68,7 @@ test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each fa
 	  $(WITH_KERNELS) $(ARGS)
 
 # Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
-KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py
+KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py,palpate/world/many/turns.py
 test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(XDIST) -m "nojit and not slow" $(ARGS)

@@ -36,6 +36,7 @@ _FRONT_DOOR = {
         "palpate.dynamics.facade",
     ),
     "World": "palpate.world.world",
+    **dict.fromkeys(["Batch", "Rollout"], "palpate.world.many.batch"),
     **dict.fromkeys(["Contact", "Ledger", "Snapshot", "StepReport", "WorldError"], "palpate.world.views"),
     **dict.fromkeys(["SolveReport", "solve_contacts"], "palpate.contact.facade"),
     **dict.fromkeys(["friction_law", "restitution_law"], "palpate.contact.laws"),
@@ -115,14 +116,15 @@ if TYPE_CHECKING:
     from palpate.servo.run import Run
     from palpate.servo.simulation import Event, Simulation
     from palpate.spatial.placement import Rotation, Transform
+    from palpate.world.many.batch import Batch, Rollout
     from palpate.world.simulation import run_simulation
     from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
     from palpate.world.world import World
 
 __all__ = [
-    "DH", "Body", "Clearance", "Contact", "DeviceError", "Editing", "Energy", "Event", "Hand", "HeightMap",
+    "DH", "Batch", "Body", "Clearance", "Contact", "DeviceError", "Editing", "Energy", "Event", "Hand", "HeightMap",
     "InverseKinematics", "Joint", "Ledger", "Material", "Mimic", "Model", "ModelError", "ModelWarning", "MultiBody",
-    "Proxy", "Reach", "Rotation", "Run", "Scene", "Session", "Shape", "Simulation", "Sinusoid", "Snapshot",
+    "Proxy", "Reach", "Rollout", "Rotation", "Run", "Scene", "Session", "Shape", "Simulation", "Sinusoid", "Snapshot",
     "SolveReport", "Step", "StepReport", "Surface", "Tasks", "Trajectory", "TrajectoryError", "Transform", "Transient",
     "World", "WorldError", "bias", "center_of_mass", "clearance", "compile", "contact_friction", "difference",
     "effect_law", "effects", "energy", "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate",

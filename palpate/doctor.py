@@ -137,7 +137,8 @@ def warm_up(console: Console) -> None:
     import palpate.mobile.display.displays
     import palpate.planar.simulation
     import palpate.runtime.world.simulation
-    import palpate.world.entries  # noqa: F401
+    import palpate.world.entries
+    import palpate.world.many.batch  # noqa: F401
     from palpate.jit import compile_listener, entries
     from palpate.jit.routines import routines
 

@@ -43,6 +43,9 @@ PROMISES = {
     "walk_along_a_wall.py": [r"^the hand is at the wall after 3\.7 s$", r"^the person walks 0\.95 m .* robot 0\.94 m$",
                              r"^touching for 100 % of that, 2\.\d N on average$", r": 0\.8\d m at least",
                              r"^the tip leaps by 0\.\d\d mm in a tick at most$"],
+    "many_worlds.py": [r"^forwards: stands 1\d\d N, falls at (1\d\d|200) N$",
+                       r"^backwards: stands 1\d\d N, falls at 1\d\d N$",
+                       r"^on ice it slides 1\d cm; on rubber it rocks, within \d cm"],
     "own_mechanism.py": [r"^pendulum: q has 5 numbers .* v has 4$", r"^energy kept to \S+ of that: good$"],
 }  # fmt: skip
 NEEDS = {"edit_a_line.py": "example-robot-data", "load_a_robot.py": "example-robot-data"}

@@ -34,6 +34,7 @@ BENCHES = {
     "avatars": Bench("avatars:run", "tables:avatars_table", ("seconds",)),
     "mobile": Bench("mobile:run", "mobile_table:mobile_table", ("seconds", "quick")),
     "planar": Bench("planar:run", "planar_table:planar_table", ("rounds", "seconds", "quick")),
+    "batch": Bench("batch:run", "batch_table:batch_table", ("rounds", "quick")),
     "record": Bench("recording:run", "recording_table:record_table", ("seconds",)),
 }
 

@@ -6,7 +6,7 @@ names: no code of its own copies them (runtime/world/in_tick.py does).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -74,6 +74,8 @@ class ControlPart:
     world     address of the World's block that it was made for, 0: any
     touches   filled in before `tick`: which hands and devices touch what, and where
     keeps     whatever its addresses point at, so that it lives as long
+    remembers what its next tick depends on, by name: arrays, and numbers as `Struct.array` gives them; each copy in a
+              Batch has its own.  {}: nothing; None: it does not say, and no Batch takes it
     hello     what a page needs to know of it: merged into the World's hello (docs/extending.md)
     """
 
@@ -89,3 +91,4 @@ class ControlPart:
     touches: Touches | None = None
     keeps: Any = None
     hello: Callable[[], dict[str, Any]] = field(default=nothing)
+    remembers: Mapping[str, np.ndarray] | None = None

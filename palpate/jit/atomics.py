@@ -43,6 +43,15 @@ def _store_release(typingctx, array, i, value):
 
 
 @extending.intrinsic
+def _fetch_add(typingctx, array, i, value):
+    def codegen(context, builder, signature, args):
+        pointer = _element(context, builder, signature.args[0], *args[:2])
+        return builder.atomic_rmw("add", pointer, args[2], "seq_cst")
+
+    return types.int64(array, types.intp, types.int64), codegen
+
+
+@extending.intrinsic
 def _fence(typingctx):
     def codegen(context, builder, signature, args):
         builder.fence("seq_cst")
@@ -91,6 +100,12 @@ def store_release(array, i, value):
 
 
 @kernel
+def fetch_add(array, i, value):
+    """array[i] as it was, with `value` added to it at once: of several threads each gets another."""
+    return _fetch_add(array, i, value)
+
+
+@kernel
 def fence():
     """Nothing written later is seen before what was written earlier."""
     _fence()
@@ -109,6 +124,11 @@ if DISABLED:  # plain Python: one thread, program order
 
     def store_release(array, i, value):
         array[i] = value
+
+    def fetch_add(array, i, value):
+        before = int(array[i])
+        array[i] = before + value
+        return before
 
     def fence():
         pass

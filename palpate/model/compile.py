@@ -214,6 +214,26 @@ def _compiled(multibody: MultiBody, gravity: Vector3, name: str | None) -> Model
     )
 
 
+def welded(model: Model, link: int, masses: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Mass, centre of mass (3,) and inertia (6,) of a link, as in ModelArrays, if bodies had these masses (B,) [kg].
+
+    The inertia of each is in proportion to its mass.
+    """
+    m, bodies = model.arrays, {body.name: body for body in model.description.bodies}
+    whole = _Link(0, CHAIN, [], 0)
+    for row in np.flatnonzero(m.body_link == link):
+        body, R = bodies[model.body_names[row]], m.body_R[row].reshape(3, 3)
+        ratio = masses[row] / body.mass if body.mass > 0.0 else 1.0
+        whole.weld(
+            masses[row], np.asarray(body.com) @ R.T + m.body_p[row], R @ (ratio * np.asarray(body.inertia)) @ R.T
+        )
+    return whole.mass, whole.com(), _six(whole.inertia_com())
+
+
+def _six(I: np.ndarray) -> np.ndarray:
+    return np.array([I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]])
+
+
 def _zero(joint: Joint) -> tuple[float, ...]:
     identity = (1.0, 0.0, 0.0, 0.0)
     return {"spherical": identity, "free": (0.0, 0.0, 0.0, *identity)}.get(joint.kind, (0.0,) * joint.nq)
@@ -231,7 +251,6 @@ def _arrays(links: list[_Link], places: list[tuple[int, Transform]], gravity: Ve
     root = [0]
     for i, link in enumerate(links[1:], start=1):
         root.append(root[link.parent] if link.parent else i)
-    inertias = [link.inertia_com() for link in links]
     ints, floats = (lambda v: _frozen(v, np.int64)), _frozen
     return ModelArrays(
         parent=ints([link.parent for link in links]),
@@ -242,7 +261,7 @@ def _arrays(links: list[_Link], places: list[tuple[int, Transform]], gravity: Ve
         q_begin=ints([link.q_begin for link in links]),
         mass=floats([link.mass for link in links]),
         com=floats([link.com() for link in links]),
-        inertia=floats([[I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]] for I in inertias]),
+        inertia=floats([_six(link.inertia_com()) for link in links]),
         axis_kind=ints([axis.kind for axis in axes]),
         axis_R=floats(np.reshape([axis.X.R.matrix() for axis in axes], (-1, 9))),
         axis_p=floats(np.reshape([axis.X.p for axis in axes], (-1, 3))),

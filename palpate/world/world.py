@@ -345,7 +345,10 @@ class World:
 
     def _build(self) -> None:
         parts, gravity = list(self._parts.values()), self._options.gravity
-        model = compile(parts) if gravity is None else compile(parts, gravity=gravity)
+        self._furnish(compile(parts) if gravity is None else compile(parts, gravity=gravity))
+
+    def _furnish(self, model: Model) -> None:
+        """Fresh arrays for a model of the parts."""
         arrays = build(
             model, self._options, {name: [b.name for b in part.bodies] for name, part in self._parts.items()}
         )
