@@ -21,6 +21,7 @@ import llvmlite.binding
 from palpate.jit import turns
 from palpate.jit.cache import cache_dir
 from palpate.jit.decorators import DISABLED, Entry
+from palpate.jit.garbage import collected_rarely
 from palpate.jit.remaining import missing, python_of
 from palpate.jit.shared import CFunction, reached_by
 
@@ -81,4 +82,5 @@ if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # the page, and the browser that opens it, go first
-    compile_all(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    with collected_rarely():
+        compile_all(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -15,7 +15,7 @@ from numba.core import registry, sigutils, typing
 from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import Entry, entries
 from palpate.jit.routines import Routine, routines
-from palpate.jit.shared import CFunction, Shared, reached_by
+from palpate.jit.shared import Shared, reached_by
 
 # What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
 # faster or slower by some factor, which is found out on the way.
@@ -49,15 +49,12 @@ class Function:
 
     def __init__(self, compiled: Compiled) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
-        python, signature = python_of(compiled), getattr(compiled, "declared", None)
-        if isinstance(compiled, CFunction):
-            args, returns = sigutils.normalize_signature(compiled.signature)
-            signature = typing.signature(returns, *args)
+        python, signature = python_of(compiled), signature_of(compiled)
         self.name = f"{python.__module__.removeprefix('palpate.').partition('.')[0]}.{python.__name__}"
         self.seconds = SECONDS.get(self.name, USUAL_S)
         cache = FunctionCache.of(python)
         self._file = cache.file(signature, context) if isinstance(cache, FunctionCache) else None
-        self.was_cached = self._file is not None and cache.holds(signature, context)
+        self.was_cached = isinstance(cache, FunctionCache) and cache.content(signature, context) is not None
         self._before = self._written()
 
     def _written(self) -> int:
@@ -81,6 +78,14 @@ def python_of(compiled: Compiled) -> Callable[..., Any]:
     """The function that is compiled."""
     function: Callable[..., Any] = compiled.py_func if isinstance(compiled, Entry) else compiled.function
     return function
+
+
+def signature_of(compiled: Compiled) -> Any:
+    """As its file in the cache is named by."""
+    if isinstance(compiled, Entry):
+        return compiled.declared
+    args, returns = sigutils.normalize_signature(compiled.signature)
+    return typing.signature(returns, *args)
 
 
 def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
