@@ -113,6 +113,30 @@ def test_what_was_compiled_for_this_machine_comes_first(installed):
     assert ran(USE, installed)[1] == []
 
 
+BESIDE = """
+import time
+from pathlib import Path
+from palpate.jit import cache_dir
+from palpate.jit.ahead import compiled_beside
+from palpate.sample import door
+for _ in range(2):
+    with compiled_beside("palpate.sample", "door"):
+        door(0.3)
+        while len(list(cache_dir().rglob("*.nbc"))) < 3:  # the entry, what it shares and its kernel
+            time.sleep(0.1)
+print(sum(door._cache_hits.values()))
+"""
+
+
+@needs_level
+def test_what_the_wheel_brought_is_compiled_beside_it_and_used_the_next_time(installed):
+    assert ran(BESIDE, installed) == (["1"], [])
+    for path in (installed / "palpate" / "jit" / "built").glob("*.nbc"):
+        path.write_bytes(b"")
+    assert ran(USE, installed)[0][1] == "0"
+    assert ran(USE, installed)[1] == []
+
+
 @needs_level
 def test_where_nothing_can_be_kept_what_the_wheel_brings_is_used(installed):
     (_, kernels), said = ran(USE, installed, PALPATE_CACHE_DIR="/proc/nowhere")

@@ -18,14 +18,15 @@ from contextlib import contextmanager
 
 import llvmlite.binding
 
-from palpate.jit import turns
+from palpate.jit import prebuilt, turns
 from palpate.jit.cache import cache_dir
 from palpate.jit.decorators import DISABLED, Entry
 from palpate.jit.garbage import collected_rarely
-from palpate.jit.remaining import missing, python_of
+from palpate.jit.remaining import missing, not_kept, python_of
 from palpate.jit.shared import CFunction, reached_by
 
 MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
+NICE, LEAST_NICE = 5, 19  # of those that somebody waits for: the page, and the browser that opens it, go first
 
 
 @contextmanager
@@ -49,6 +50,26 @@ def compiled_ahead(module: str, name: str) -> Iterator[None]:
             worker.kill()
             worker.communicate()
         turns.unlock(folder, f"ahead of {name}")
+
+
+@contextmanager
+def compiled_beside(module: str, name: str) -> Iterator[None]:
+    """While inside, another process compiles for this very machine what came with the wheel: the next start has it.
+
+    It takes what time the processor has left, and ends when this ends; the next one goes on from there.
+    """
+    door, folder = getattr(importlib.import_module(module), name), None if DISABLED else cache_dir()
+    if folder is None or not (prebuilt.usable(prebuilt.FOLDER) and os.access(folder, os.W_OK)) or not not_kept([door]):
+        yield
+        return
+    command = [sys.executable, "-m", __name__, module, name, "0", "1", f"{LEAST_NICE}"]
+    environment = os.environ | {prebuilt.VARIABLE: "0", "PALPATE_QUIET": "1"}
+    worker = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0, env=environment)
+    try:
+        yield
+    finally:
+        worker.kill()
+        worker.communicate()
 
 
 def processes() -> int:
@@ -81,6 +102,6 @@ def compile_all(module: str, name: str, worker: int = 0, workers: int = 1) -> No
 if __name__ == "__main__":
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
-        os.nice(5)  # the page, and the browser that opens it, go first
+        os.nice(int(sys.argv[5]) if sys.argv[5:] else NICE)
     with collected_rarely():
         compile_all(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

@@ -57,6 +57,11 @@ class Function:
         self.was_cached = isinstance(cache, FunctionCache) and cache.content(signature, context) is not None
         self._before = self._written()
 
+    @property
+    def was_written(self) -> bool:
+        """Whether the user's cache had a file of it at first, of this source or an older one."""
+        return self._before != 0
+
     def _written(self) -> int:
         """When its file was [ns]; 0: there is none."""
         try:
@@ -88,13 +93,21 @@ def signature_of(compiled: Compiled) -> Any:
     return typing.signature(returns, *args)
 
 
-def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
-    """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
+def _functions(needed: Iterable[Entry | Routine]) -> list[Function]:
     wanted: list[Compiled] = []
     for each in needed:
         wanted += [*reached_by(python_of(each)), each]
-    found = map(Function, {id(each): each for each in wanted}.values())
-    return [each for each in found if not each.was_cached]
+    return list(map(Function, {id(each): each for each in wanted}.values()))
+
+
+def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
+    """What entries and routines need and nobody has compiled, in the order in which a process compiles it."""
+    return [each for each in _functions(needed) if not each.was_cached]
+
+
+def not_kept(needed: Iterable[Entry | Routine]) -> list[Function]:
+    """What of it is not in the user's cache: it may have come with the package."""
+    return [each for each in _functions(needed) if not each.was_written]
 
 
 class Left(NamedTuple):

@@ -17,7 +17,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.jit.ahead import compiled_ahead
+from palpate.jit.ahead import compiled_ahead, compiled_beside
 from palpate.runtime.children import Child
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import Folder, sweep
@@ -89,6 +89,7 @@ def touch(
                 if first and early is None:
                     _show(session.url, browser, say)
                 if first:
+                    stack.enter_context(compiled_beside(*_tick_of(scene)))
                     how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
                     say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
                 ending.wait(session.leaving)
