@@ -24,7 +24,7 @@ def compile_into(folder: Path) -> int:
     from palpate.runtime.page.early import SESSION
     from palpate.runtime.runnable import session_of
 
-    with compiled_ahead("palpate.runtime.world.tick", "tick_world"):
+    with compiled_ahead("palpate.runtime.page.early", "AHEAD"):
         for door in SESSION:
             door.warm()
         for scene in SCENES:
