@@ -9,7 +9,8 @@ ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# An editable installation needs no compiler to build it: kernels are of wheels.
+PIP_INSTALL := PALPATE_PREBUILT=0 $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations at once in one .venv would break it

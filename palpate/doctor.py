@@ -37,10 +37,10 @@ def _clock() -> Finding:
 
 def _servo(fifo: bool) -> Finding:
     """How late the ticks of a real servo begin, over half a second; compiles nothing."""
-    from palpate.jit import cache_dir
+    from palpate.jit.remaining import missing
+    from palpate.runtime.world.tick import tick_world
 
-    folder = cache_dir()
-    if folder is None or not list(folder.rglob("tick.tick_world*.nbc")):
+    if missing([tick_world]):
         return Finding(False, "servo", "not measured: its kernels are not compiled yet (`palpate doctor --warm`)")
     row = lateness(1000, 0.5, fifo)
     text = (f"1 kHz for 0.5 s: ticks began {row['p50_us']:.0f} us late (median), {row['p99_us']:.0f} us (99 %), "
@@ -92,20 +92,24 @@ def _loop() -> Finding:
 
 
 def _cache() -> Finding:
+    from palpate.jit import prebuilt
     from palpate.jit.cache import cache_dir, why_not_elsewhere
 
     folder, why = cache_dir(), why_not_elsewhere()
+    brought = list(prebuilt.FOLDER.glob("*.nbc")) if prebuilt.usable(prebuilt.FOLDER) else []
     if folder is None:
         return Finding(False, "kernels", f"every start compiles, nothing is kept: {why}; name a folder of your "
                        "own in PALPATE_CACHE_DIR")  # fmt: skip
     files = list(folder.rglob("*.nbc"))
     size = sum(f.stat().st_size for f in files) / 1e6
     hint = "" if files else "; `palpate doctor --warm` compiles them ahead"
+    if brought:
+        hint = f"; {len(brought)} came with palpate"
     if not os.access(folder, os.W_OK):
         hint += "; only read, what is missing is not kept"
     if why:
         hint += f"; not elsewhere: {why}"
-    return Finding(bool(files), "kernels", f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}")
+    return Finding(bool(files or brought), "kernels", f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}")
 
 
 def examine() -> Iterator[Finding]:

@@ -7,6 +7,8 @@ turn the direction of writing, so that a line reads as what it is not.  They are
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
 import re
 import sys
 import unicodedata
@@ -33,3 +35,10 @@ def complain(text: str, end: str = "\n") -> None:
     """One line on stderr, if that can be written to: a closed or broken one is no reason to stop."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print(f"palpate: {printable(text)}", end=end, file=sys.stderr, flush=True)
+
+
+@functools.cache
+def say_once(text: str) -> None:
+    """The same, but a second time nothing; PALPATE_QUIET says that nobody wants to know."""
+    if not os.environ.get("PALPATE_QUIET"):
+        complain(text)

@@ -75,6 +75,25 @@ print(*order)
         assert run(["-c", USE], folder).stdout == "15.0 0\n"
 
 
+def test_of_several_doors_the_last_comes_first_and_what_they_share_is_compiled_once(folder):
+    (folder / "ahead_doors.py").write_text(
+        "from palpate.jit import entry\nfrom ahead_sample import door, outer\n\n"
+        '@entry("float64")\ndef second(x):\n    return outer(x) + 1.0\n\nDOORS = (door, second)\n'
+    )
+    code = """
+from palpate.jit import ahead
+from palpate.jit.decorators import Entry
+from palpate.jit.shared import Shared
+order, originals = [], (Entry.compile, Shared.compiled)
+Entry.compile = lambda self, types: (order.append(self.__name__), originals[0](self, types))
+Shared.compiled = lambda self: (order.append(self.name), originals[1](self))
+ahead.compile_all("ahead_doors", "DOORS")
+print(*order)
+"""
+    assert run(["-c", code], folder).stdout.split() == ["second", "door", "outer", "inner"]
+    assert run(["-c", USE.replace("ahead_sample", "ahead_doors")], folder).stdout == "15.0 0\n"
+
+
 def test_a_first_start_with_a_second_process_computes_the_same(folder):
     code = "from palpate.jit.ahead import compiled_ahead\nwith compiled_ahead('ahead_sample', 'door'):"
     both = run(["-c", code + "".join(f"\n    {line}" for line in USE.splitlines())], folder)

@@ -45,9 +45,9 @@ async def connected(url: str) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
         yield ws
 
 
-async def next_frame(ws: aiohttp.ClientWebSocketResponse) -> np.ndarray:
+async def next_frame(ws: aiohttp.ClientWebSocketResponse, patience_s: float = PATIENCE_S) -> np.ndarray:
     """The next frame (words,) int64, whatever is said meanwhile."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(patience_s):
         while True:
             message = await ws.receive()
             if message.type is aiohttp.WSMsgType.BINARY:

@@ -21,6 +21,9 @@ def page_table(console: Console, result: dict[str, Any]) -> None:
     for start in result["starts"]:
         console.print(f"palpate touch {start['scene']}: page after {start['page_s']:.2f} s, first frame after "
                       f"{start['frame_s']:.2f} s", soft_wrap=True)  # fmt: skip
+    first = result["first"]
+    console.print(f"palpate touch {first['scene']}, its first start: page after {first['page_s']:.2f} s, first frame "
+                  f"after {first['frame_s']:.2f} s, {first['compiled']} files compiled", soft_wrap=True)  # fmt: skip
     for missing in result["missing"]:
         console.print(f"not measured: the page in a browser, {missing}", soft_wrap=True)
     print_load(console, result, "" if result["fifo"] else "; SCHED_FIFO is not permitted here")

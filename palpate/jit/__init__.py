@@ -11,10 +11,11 @@ This folder is the only one that imports numba.  With NUMBA_DISABLE_JIT=1 the de
 """
 
 from palpate.jit.blocks import Block, Quaternion, Struct, Vector, block_loader
-from palpate.jit.cache import cache_dir, import_closure
+from palpate.jit.cache import cache_dir
 from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel, stage, warm
 from palpate.jit.progress import compile_listener
 from palpate.jit.shared import shared
+from palpate.jit.stamps import import_closure
 
 __all__ = [
     "DISABLED", "Block", "Quaternion", "Struct", "Vector", "allocations", "block_loader", "cache_dir",

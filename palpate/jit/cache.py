@@ -1,14 +1,13 @@
 """The kernel cache: where compiled code is kept, and when it is stale.
 
-Numba's own cache looks only at the file a function stands in.  Ours stamps it with a digest of that file and of
-everything it imports from its package, and keeps builds with other flags (bounds checks, versions) in other folders:
-an edit anywhere is seen, and a checked build never mixes with a fast one.  What numba keeps it runs as it finds it; we
-look at who can have written it (`folders`) and whether it is whole.
+Code is stamped with a digest of all its source (`stamps`), and builds with other flags (bounds checks, versions) are
+kept in other folders: an edit anywhere is seen, and a checked build never mixes with a fast one.  What numba keeps it
+runs as it finds it; we look at who can have written it (`folders`) and whether it is whole.  What is not here may have
+come with the package (`prebuilt`).
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import functools
 import hashlib
@@ -18,43 +17,28 @@ import re
 import stat
 import sys
 import tempfile
-import tokenize
 from pathlib import Path
 from typing import Any
 
 import llvmlite
 import numba
 from numba.core import caching
-from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from palpate.jit import folders, turns
-from palpate.printable import complain
-
-# Contraction and reassociation let LLVM use FMA and SIMD; "nnan" and "ninf" are left out: they make isnan() false.
-FASTMATH = frozenset({"contract", "reassoc", "nsz", "arcp"})
-
-# Settings of numba that change the machine code it emits.
-_FLAGS = (
-    "BOUNDSCHECK",
-    "OPT",
-    "LOOP_VECTORIZE",
-    "SLP_VECTORIZE",
-    "ENABLE_AVX",
-    "CPU_NAME",
-    "CPU_FEATURES",
-    "DEBUGINFO_DEFAULT",
-    "DEBUG_NRT",
-)
+from palpate.jit import folders, prebuilt, turns
+from palpate.jit.digests import checked_content, digest
+from palpate.jit.flags import PROCESSOR, flags_stamp
+from palpate.jit.parts import rebuilt, reduced
+from palpate.jit.stamps import relative, source_stamp
+from palpate.printable import say_once
 
 
 @functools.cache
 def _chosen() -> tuple[Path | None, str]:
     """The folder of compiled kernels, and why others are not used."""
     versions = f"numba{numba.__version__}-llvmlite{llvmlite.__version__}-py{sys.version_info[0]}{sys.version_info[1]}"
-    flags = repr([(name, getattr(numba.config, name, None)) for name in _FLAGS]) + repr(sorted(FASTMATH))
     checked = "-boundscheck" if numba.config.BOUNDSCHECK else ""
-    build = f"{versions}{checked}-{hashlib.sha256(flags.encode()).hexdigest()[:8]}"
+    build = f"{versions}{checked}-{flags_stamp(*PROCESSOR)}"
     reasons: list[str] = []
     named = folders.named_root()
     for root in [named] if named else folders.own_roots():
@@ -87,106 +71,6 @@ def why_not_elsewhere() -> str:
     return _chosen()[1]
 
 
-@functools.cache
-def say_once(text: str) -> None:
-    if not os.environ.get("PALPATE_QUIET"):
-        complain(text)
-
-
-# An import statement that has its lines to itself, and what may be a part of any
-_ALONE = re.compile(r"^[ \t]*((?:from[ \t]+[.\w]+[ \t]+)?import[ \t]+(?:\([^)]*\)|[^\n(;\\]*))$", re.MULTILINE)
-_WORD = re.compile(r"\bimport\b")
-
-
-def _import_statements(source: str) -> ast.AST:
-    """A tree with all import statements of a source; of most files the rest need not be parsed, which takes long."""
-    alone = _ALONE.findall(source)
-    if len(alone) == len(_WORD.findall(source)):
-        with contextlib.suppress(SyntaxError):  # a docstring's sentence
-            return ast.parse("\n".join(alone))
-    return ast.parse(source)
-
-
-@functools.cache
-def _imported_names(file: Path) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
-    """(level, module, names) of every import statement in a file."""
-    found: list[tuple[int, str, tuple[str, ...]]] = []
-    with tokenize.open(file) as text:  # in the encoding that it says it has
-        source = text.read()
-    for node in ast.walk(_import_statements(source)):
-        if isinstance(node, ast.Import):
-            found += [(0, alias.name, ()) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            found.append((node.level, node.module or "", tuple(alias.name for alias in node.names)))
-    return tuple(found)
-
-
-def _package_root(file: Path) -> Path:
-    """The folder that the file's absolute imports start from: above its outermost package."""
-    folder = file.parent
-    while (folder / "__init__.py").exists():
-        folder = folder.parent
-    return folder
-
-
-def _module_file(base: Path) -> Path | None:
-    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if candidate.is_file():
-            return candidate
-    return None
-
-
-FRONT_DOOR = Path(__file__).resolve().parents[1] / "__init__.py"
-
-
-@functools.cache
-def _imported_files(file: Path) -> frozenset[Path]:
-    """Files that `file` imports from its own package (or, for a script, its own folder) and from palpate.
-
-    The front door leads everywhere, and no compiled code goes through it.
-    """
-    if file == FRONT_DOOR:
-        return frozenset()
-    root = _package_root(file)
-    package = file.relative_to(root).parts[0] if file.parent != root else None
-    found: set[Path] = set()
-    for level, module, names in _imported_names(file):
-        parts = module.split(".") if module else []
-        if level:
-            base = file.parents[level - 1].joinpath(*parts)
-        elif parts[0] == "palpate":
-            base = Path(__file__).parents[2].joinpath(*parts)
-        elif package is None or parts[0] == package:
-            base = root.joinpath(*parts)
-        else:
-            continue
-        submodules = [_module_file(base / name) for name in names]
-        found |= {s for s in submodules if s}
-        # the package's own __init__ counts only where a name comes from it and not from a submodule
-        if (not names or not all(submodules)) and (own := _module_file(base)):
-            found.add(own)
-    return frozenset(found)
-
-
-@functools.cache
-def import_closure(file: Path) -> tuple[Path, ...]:
-    """The file and every file it reaches by imports within its package and palpate, sorted."""
-    seen, stack = {file}, [file]
-    while stack:
-        new = _imported_files(stack.pop()) - seen
-        seen |= new
-        stack += new
-    return tuple(sorted(seen))
-
-
-@functools.cache
-def _source_stamp(file: Path) -> str:
-    digest = hashlib.sha256()
-    for member in import_closure(file):
-        digest.update(str(member).encode() + b"\0" + member.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
 class FunctionCache(caching.Cache):
     """The compiled code of one function: a file for each list of argument types, a digest and then the code.
 
@@ -194,87 +78,105 @@ class FunctionCache(caching.Cache):
     wrong as a damaged one.  What is wrong is removed before any of it is used, and compiled again.
     """
 
-    def __init__(self, function: Any, folder: Path) -> None:
+    def __init__(self, function: Any, folder: Path | None) -> None:
         file = Path(function.__code__.co_filename).resolve()
         self._name, self._py_func, self._folder, self._enabled = repr(function), function, folder, True
         where = f"{file.parent.name}_{hashlib.blake2b(str(file.parent).encode(), digest_size=8).hexdigest()}"
-        self._cache_path = str(folder / where)
+        self._cache_path = str(folder / where) if folder else ""
         plain = re.sub(r"[^\w.]", "", function.__qualname__)[-100:]
         self._base = f"{where}/{file.stem}.{plain}-{function.__code__.co_firstlineno}"
-        self._made_from = f"{file} {function.__qualname__} {_source_stamp(file)}"
+        self._module = f"{relative(file).removesuffix('.py').replace('/', '.')}.{plain}"
+        self._made_from = f"{relative(file)} {function.__qualname__} {source_stamp(file)}"
 
     @classmethod
     def of(cls, function: Any) -> FunctionCache | caching.NullCache:
         folder, file = cache_dir(), Path(function.__code__.co_filename)
-        if folder is None or not file.exists():  # or typed at a prompt
+        if not file.exists():  # typed at a prompt
             return caching.NullCache()
-        found = cls(function, folder)
-        return found if _is_safe(Path(found.cache_path)) else caching.NullCache()
+        if folder is not None and not _is_safe(Path(cls(function, folder).cache_path)):
+            folder = None
+        return cls(function, folder) if folder or prebuilt.usable(prebuilt.FOLDER) else caching.NullCache()
 
     def _file_and_identity(self, signature: Any, codegen: Any) -> tuple[str, bytes]:
         """Name of the file below the folder, and what the code in it must have been made for."""
         types, machine, (code, closure) = self._index_key(signature, codegen)
         which = repr((types, machine, closure))
         # without the code: an edit replaces the file
-        name = f"{self._base}.{hashlib.blake2b(which.encode(), digest_size=8).hexdigest()}.nbc"
-        return name, f"{self._folder.name}/{name} {which} {code} {self._made_from}".encode()
+        name = f"{self._base}.{_short(which)}.nbc"
+        return name, f"{self._folder and self._folder.name}/{name} {which} {code} {self._made_from}".encode()
 
-    def file(self, sig: Any, target_context: Any) -> Path:
+    def prebuilt(self, signature: Any, codegen: Any, made: str) -> tuple[str, bytes]:
+        """The same of what a wheel brings: a level instead of this machine, and nothing of where the package lies."""
+        types, _, (code, closure) = self._index_key(signature, codegen)
+        which = repr((types, closure))
+        name = f"{self._module}.{_short(which)}.nbc"
+        return name, f"{made} {name} {which} {code} {self._made_from}".encode()
+
+    def file(self, sig: Any, target_context: Any) -> Path | None:
         """Where the code for these types is kept; an older source's may be there."""
-        return self._folder / self._file_and_identity(sig, target_context.codegen())[0]
+        return self._folder / self._file_and_identity(sig, target_context.codegen())[0] if self._folder else None
 
-    def holds(self, sig: Any, target_context: Any) -> bool:
-        """Whether the code for these types is there, whole and of the source as it is now."""
-        name, identity = self._file_and_identity(sig, target_context.codegen())
-        with contextlib.suppress(OSError):
-            return _content(self._folder / name, identity) is not None
-        return False
+    def content(self, sig: Any, target_context: Any) -> memoryview | None:
+        """The code for these types, if it is there, whole and of the source as it is now; nothing is removed."""
+        codegen = target_context.codegen()
+        if self._folder is not None:
+            name, identity = self._file_and_identity(sig, codegen)
+            with contextlib.suppress(OSError):
+                if (found := checked_content(self._folder / name, identity)) is not None:
+                    return found
+        made = prebuilt.usable(prebuilt.FOLDER)
+        return prebuilt.content(*self.prebuilt(sig, codegen, made)) if made else None
 
     def _load_overload(self, sig: Any, target_context: Any) -> Any:
-        name, identity = self._file_and_identity(sig, target_context.codegen())
+        codegen = target_context.codegen()
+        name, identity = self._file_and_identity(sig, codegen)
         content = self._read(name, identity)
-        if content is None:
+        if content is None and (made := prebuilt.usable(prebuilt.FOLDER)):
+            content = _unpickled(prebuilt.content(*self.prebuilt(sig, codegen, made)))
+        if content is None and self._folder is not None:
             turns.take(self._folder, name)
             content = self._read(name, identity)
-        return None if content is None else CompileResult._rebuild(target_context, *content)
+        return None if content is None else rebuilt(target_context, content)
 
     def _read(self, name: str, identity: bytes) -> Any:
+        """What is kept; what is wrong is removed."""
+        if self._folder is None:
+            return None
         path = self._folder / name
         try:
-            if (content := _content(path, identity)) is not None:
-                return pickle.loads(content)  # noqa: S301  the folder is ours, the digest fits
+            if (content := _unpickled(checked_content(path, identity))) is not None:
+                return content
         except FileNotFoundError:
             return None
-        except Exception:  # noqa: S110  a disk that fails, or a class of somebody's package that is no longer there
+        except OSError:  # a disk that fails
             pass
         with contextlib.suppress(OSError):
             path.unlink()
         return None
 
     def _save_overload(self, sig: Any, data: Any) -> None:
-        if data.library.has_dynamic_globals or " at 0x" in repr(sig):  # an address of this process
+        if (
+            self._folder is None or data.library.has_dynamic_globals or " at 0x" in repr(sig)
+        ):  # an address of this process
             return
         name, identity = self._file_and_identity(sig, data.codegen)
-        content = dumps(data._reduce())
+        content = dumps(reduced(data))
         try:
-            _write(self._folder / name, _digest(identity, content) + content)
+            _write(self._folder / name, digest(identity, content) + content)
         except OSError as problem:
             say_once(f"compiled code is not kept in {self._folder}: {problem.strerror}; the next start compiles again")
 
 
-DIGEST_BYTES = 32
+def _unpickled(content: memoryview | None) -> Any:
+    """Of code whose digest fits, in a folder that only we can fill, or of our own package."""
+    try:
+        return None if content is None else pickle.loads(content)  # noqa: S301
+    except Exception:  # a class of somebody's package that is no longer there
+        return None
 
 
-def _content(path: Path, identity: bytes) -> memoryview | None:
-    """What is in a file of the cache; None: it is damaged, or was made for something else."""
-    data = memoryview(path.read_bytes())
-    return data[DIGEST_BYTES:] if _digest(identity, data[DIGEST_BYTES:]) == data[:DIGEST_BYTES] else None
-
-
-def _digest(identity: bytes, content: Any) -> bytes:
-    digest = hashlib.blake2b(identity, digest_size=DIGEST_BYTES)
-    digest.update(content)
-    return digest.digest()
+def _short(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 @functools.cache

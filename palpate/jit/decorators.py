@@ -11,8 +11,11 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 from numba.core import registry, types
+from numba.core.compiler import Compiler
 
-from palpate.jit.cache import FASTMATH, FunctionCache
+from palpate.jit.cache import FunctionCache
+from palpate.jit.flags import FASTMATH
+from palpate.jit.parts import PartCompiler
 from palpate.jit.turns import in_turn
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -87,7 +90,8 @@ def _compiled(
     options = OPTIONS | {"fastmath": set(fastmath), "no_cfunc_wrapper": True}
     if dispatcher is Kernel:
         options |= {"no_cpython_wrapper": True, "forceinline": inline}
-    return dispatcher(py_func=function, targetoptions=options)
+    pipeline = PartCompiler if dispatcher is Kernel else Compiler
+    return dispatcher(py_func=function, targetoptions=options, pipeline_class=pipeline)
 
 
 def kernel(function: F) -> F:

@@ -15,19 +15,20 @@ from numba.core import registry, sigutils, typing
 from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import Entry, entries
 from palpate.jit.routines import Routine, routines
-from palpate.jit.shared import CFunction, Shared, reached_by
+from palpate.jit.shared import Shared, reached_by
 
 # What takes longer to compile than most [s], on one core of the machine where it was measured.  Another machine is
 # faster or slower by some factor, which is found out on the way.
 SECONDS = {
-    "runtime.tick_world": 12.0, "control.guide": 6.0, "contact.solve": 5.5, "world.fly": 4.5, "world.prepare_rows": 4.0,
-    "dynamics.inverse_kinematics_entry": 3.5, "world.put_rows": 3.0, "contact.analyse": 2.7, "contact.admm": 2.5,
-    "contact.newton": 2.4, "collision.detect": 2.3, "collision.corners": 2.3, "collision.detect_at_entry": 2.0,
-    "collision.epa": 2.0, "world.accelerate": 2.0, "world.end_step": 1.8, "contact.project_positions": 1.5,
-    "runtime.restart_world": 1.5, "world.blows": 1.5, "runtime.take_world": 1.4, "dynamics.mass_matrix_entry": 1.4,
-    "runtime.take_guide": 1.4, "servo.servo_loop": 1.4, "contact.factor": 1.4,
+    "haptics.reach": 5.0, "control.guide": 4.0, "contact.solve": 3.5, "dynamics.inverse_kinematics_entry": 3.0,
+    "world.fly": 3.0, "runtime.tick_world": 2.6, "world.prepare_rows": 2.4, "collision.corners": 2.2,
+    "contact.admm": 2.0, "contact.analyse": 1.8, "world.put_rows": 1.8, "contact.newton": 1.7, "collision.epa": 1.5,
+    "world.accelerate": 1.4, "collision.detect": 1.4, "world.end_step": 1.1, "contact.factor": 1.1,
+    "collision.detect_at_entry": 1.1, "world.blows": 1.1, "contact.project_positions": 1.1, "collision.gjk": 1.0,
+    "dynamics.mass_matrix_entry": 0.9, "world.add_joint_row": 0.8, "runtime.take_guide": 0.8,
+    "collision.first_touch": 0.8, "world.leave_stiff": 0.7, "servo.servo_loop": 0.7,
 }  # fmt: skip
-USUAL_S = 0.5  # of the others
+USUAL_S = 0.4  # of the others
 SURE_S = 3.0  # of parts that were compiled, after which their times count more than SECONDS
 
 
@@ -49,16 +50,18 @@ class Function:
 
     def __init__(self, compiled: Compiled) -> None:
         self._compiled, context = compiled, registry.cpu_target.target_context
-        python, signature = python_of(compiled), getattr(compiled, "declared", None)
-        if isinstance(compiled, CFunction):
-            args, returns = sigutils.normalize_signature(compiled.signature)
-            signature = typing.signature(returns, *args)
+        python, signature = python_of(compiled), signature_of(compiled)
         self.name = f"{python.__module__.removeprefix('palpate.').partition('.')[0]}.{python.__name__}"
         self.seconds = SECONDS.get(self.name, USUAL_S)
         cache = FunctionCache.of(python)
         self._file = cache.file(signature, context) if isinstance(cache, FunctionCache) else None
-        self.was_cached = self._file is not None and cache.holds(signature, context)
+        self.was_cached = isinstance(cache, FunctionCache) and cache.content(signature, context) is not None
         self._before = self._written()
+
+    @property
+    def was_written(self) -> bool:
+        """Whether the user's cache had a file of it at first, of this source or an older one."""
+        return self._before != 0
 
     def _written(self) -> int:
         """When its file was [ns]; 0: there is none."""
@@ -83,13 +86,29 @@ def python_of(compiled: Compiled) -> Callable[..., Any]:
     return function
 
 
-def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
-    """What entries and routines need and is not in the cache, in the order in which a process compiles it."""
+def signature_of(compiled: Compiled) -> Any:
+    """As its file in the cache is named by."""
+    if isinstance(compiled, Entry):
+        return compiled.declared
+    args, returns = sigutils.normalize_signature(compiled.signature)
+    return typing.signature(returns, *args)
+
+
+def _functions(needed: Iterable[Entry | Routine]) -> list[Function]:
     wanted: list[Compiled] = []
     for each in needed:
         wanted += [*reached_by(python_of(each)), each]
-    found = map(Function, {id(each): each for each in wanted}.values())
-    return [each for each in found if not each.was_cached]
+    return list(map(Function, {id(each): each for each in wanted}.values()))
+
+
+def missing(needed: Iterable[Entry | Routine]) -> list[Function]:
+    """What entries and routines need and nobody has compiled, in the order in which a process compiles it."""
+    return [each for each in _functions(needed) if not each.was_cached]
+
+
+def not_kept(needed: Iterable[Entry | Routine]) -> list[Function]:
+    """What of it is not in the user's cache: it may have come with the package."""
+    return [each for each in _functions(needed) if not each.was_written]
 
 
 class Left(NamedTuple):

@@ -16,8 +16,10 @@ from typing import Any
 import llvmlite.binding
 from numba.core import ccallback, sigutils, types
 
-from palpate.jit.cache import FunctionCache, import_closure
+from palpate.jit.cache import FunctionCache
 from palpate.jit.decorators import DISABLED, OPTIONS, around_entries
+from palpate.jit.garbage import collected_rarely
+from palpate.jit.stamps import import_closure
 from palpate.jit.turns import in_turn
 
 
@@ -85,7 +87,7 @@ class Shared(CFunction):
             self.callback = callback  # only now: a caller of what did not compile would end the process
 
 
-_all: list[Shared] = []  # in the order of definition: what one calls comes before it
+all_shared: list[Shared] = []  # in the order of definition: what one calls comes before it
 
 
 def shared(signature: str) -> Callable[[Callable[..., Any]], Any]:
@@ -94,8 +96,8 @@ def shared(signature: str) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         if DISABLED:
             return function
-        _all.append(Shared(function, signature))
-        return _all[-1].external
+        all_shared.append(Shared(function, signature))
+        return all_shared[-1].external
 
     return decorate
 
@@ -104,15 +106,16 @@ def reached_by(function: Callable[..., Any]) -> list[Shared]:
     """The shared functions that a function's file can reach, in the order of definition."""
     file = Path(function.__code__.co_filename)
     reachable = set(import_closure(file.resolve())) if file.exists() else None  # None: typed at a prompt, who knows
-    return [each for each in _all if reachable is None or each.file in reachable]
+    return [each for each in all_shared if reachable is None or each.file in reachable]
 
 
 @contextmanager
 def _linked(function: Callable[..., Any]) -> Iterator[None]:
     """Before an entry is compiled or loaded: every shared function that it may call."""
-    for each in reached_by(function):
-        each.link()
-    yield
+    with collected_rarely():
+        for each in reached_by(function):
+            each.link()
+        yield
 
 
 around_entries.append(_linked)

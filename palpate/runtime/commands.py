@@ -17,7 +17,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.jit.ahead import compiled_ahead
+from palpate.jit.ahead import compiled_ahead, compiled_beside
 from palpate.runtime.children import Child
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import Folder, sweep
@@ -73,7 +73,7 @@ def touch(
             early.listening()  # which takes longer beside those that compile
             where = early.where
             _show(early.url, browser, say)
-        compiling.enter_context(compiled_ahead(*_tick_of(scene)))
+        compiling.enter_context(compiled_ahead(*_doors_of(scene)))
         built: Runnable | None = build(scene, edit)
         first = True
         while built is not None and not ending.over:  # one session a scene: a page may ask for another
@@ -89,6 +89,7 @@ def touch(
                 if first and early is None:
                     _show(session.url, browser, say)
                 if first:
+                    stack.enter_context(compiled_beside(*_doors_of(scene)))
                     how = "SCHED_FIFO" if session.report.fifo else "normal scheduling"
                     say(f"servo at {built.rate_hz:g} Hz, {how}{', recording into ' + str(record) if record else ''}")
                 ending.wait(session.leaving)
@@ -101,10 +102,10 @@ def touch(
     return 0
 
 
-def _tick_of(scene: str) -> tuple[str, str]:
-    """Module and name of the routine that a scene's session ticks with: a World's, or the TICK of its own module."""
+def _doors_of(scene: str) -> tuple[str, str]:
+    """Module and name of what a scene's session calls: all of a World's, or the TICK of its own module."""
     module = sys.modules.get(getattr(scene_of(scene), "__module__", ""))
-    return getattr(module, "TICK", ("palpate.runtime.world.tick", "tick_world"))
+    return getattr(module, "TICK", ("palpate.runtime.page.early", "AHEAD"))
 
 
 def build(scene: str, edit: str | None) -> Runnable:

@@ -108,7 +108,7 @@ def test_times_are_summed_up():
 TIMES = {"p50_ms": 0.5, "p99_ms": 0.75, "max_ms": 1.25, "samples": 7}
 
 
-def made_up(frame_ms=0.5, frames_hz=60.0, late=0.0, hand_ms=0.5, start_s=1.5, missing=()):
+def made_up(frame_ms=0.5, frames_hz=60.0, late=0.0, hand_ms=0.5, start_s=1.5, missing=(), first_s=4.0, compiled=0):
     """A result; late: of the ticks with pages."""
 
     def row(pages, slow=False):
@@ -122,15 +122,18 @@ def made_up(frame_ms=0.5, frames_hz=60.0, late=0.0, hand_ms=0.5, start_s=1.5, mi
         "browser": [] if missing else [{"scene": "arm", "drawn_hz": 59.5, "shown_hz": 58.5, "clock_off_ms": 0.25,
                                         "stages": dict.fromkeys(STAGES, TIMES)}],
         "missing": list(missing), "starts": [{"scene": "arm", "page_s": start_s, "frame_s": start_s}] * 3,
+        "first": {"scene": "arm", "page_s": first_s, "frame_s": first_s, "compiled": compiled},
         "peer": {"there and back": TIMES, "back": TIMES}, "load": {"before": (0.5, 0, 0), "after": (1.25, 0, 0)},
         "met": ["one"], "shortfalls": ["another"],
     }  # fmt: skip
 
 
 def test_every_goal_can_be_met_and_missed():
-    met, missed = made_up(), made_up(4.0, 53.9, 0.0021, 2.4, 3.0)
-    assert [is_met for _, is_met in page.verdicts(met)] == 7 * [True]
-    assert [is_met for _, is_met in page.verdicts(missed)] == 7 * [False]
+    met, missed = made_up(), made_up(4.0, 53.9, 0.0021, 2.4, 3.0, first_s=30.0, compiled=550)
+    assert [is_met for _, is_met in page.verdicts(met)] == 9 * [True]
+    assert [is_met for _, is_met in page.verdicts(missed)] == 9 * [False]
+    assert [is_met for _, is_met in page.verdicts(made_up(first_s=9.9, compiled=550))] == 9 * [True]
+    assert [is_met for _, is_met in page.verdicts(made_up(first_s=5.0))].count(False) == 2  # brought by a wheel
     assert [is_met for _, is_met in page.verdicts(made_up(None, hand_ms=None))].count(False) == 2
     assert any("0.210 % of ticks late with 8 pages, 0.100 % without" in what for what, _ in page.verdicts(missed))
 
@@ -145,6 +148,7 @@ def test_the_tables_say_what_happened(capsys):
         assert stage in out
     assert "arm in Chromium, drawn by the processor: 59.5 pictures and 58.5 frames a second" in out
     assert out.count("page after 1.50 s, first frame after 1.50 s") == 3
+    assert "its first start: page after 4.00 s, first frame after 4.00 s, 0 files compiled" in out
     assert "load 0.50 on 2 cores before the run, 1.25 after it; SCHED_FIFO is not permitted here" in out
     assert "goal met: one" in out
     assert "below its goal: another" in out
@@ -232,6 +236,7 @@ def test_the_bench_prints_and_writes_every_row(monkeypatch, tmp_path, capsys):
     assert [(row["scene"], row["pages"]) for row in result["frames"]] == [("arm-line", 0), ("arm-line", 1)]
     assert result["frames"][1]["frames_hz"] > 0.0
     assert 0.0 < result["starts"][0]["page_s"] < result["starts"][0]["frame_s"]
+    assert 0.0 < result["first"]["page_s"] < result["first"]["frame_s"]
     assert len(result["met"]) + len(result["shortfalls"]) == len(page.verdicts(result))
     assert "nobody looks" in out
     assert "hand to force" in out

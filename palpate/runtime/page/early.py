@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from palpate.collision.entries import detect_at_entry
-from palpate.dynamics.entries import forward_kinematics_entry, mass_matrix_entry
+from palpate.dynamics.entries import forward_kinematics_entry, inverse_kinematics_entry, mass_matrix_entry
 from palpate.haptics.devices.messages import sample_message
 from palpate.haptics.reach_kernels import reach
 from palpate.jit import DISABLED, compile_listener
@@ -39,6 +39,7 @@ SESSION: tuple[Any, ...] = (
     detect_at_entry, mass_matrix_entry, forward_kinematics_entry, sample_message, reach, WorldSimulation.tick,
     WorldSimulation.reset, WorldSimulation.take, tick_guide, take_guide, servo_loop, restart,
 )  # fmt: skip
+AHEAD = (inverse_kinematics_entry, *SESSION)  # by other processes: also what moving arms need, which come first
 WORTH_S = 5.0  # of compiling, for which somebody would wait
 LOOK_S = 0.25  # how often pages and terminal are told
 

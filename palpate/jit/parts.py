@@ -1,0 +1,80 @@
+"""Kernels as parts of others: their LLVM code is kept as it is lowered, and becomes machine code with who calls them.
+
+Numba optimises every function by itself, makes machine code of it, and does both again with each function that it is
+inlined into.  Of a kernel nobody but compiled code ever calls, all that is for nothing: it took a third of a first
+start.  Here a kernel is linked from what it calls and left alone; an entry, a routine or a shared function is optimised
+once, with all its kernels in it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import llvmlite.binding
+from numba.core import compiler
+from numba.core.codegen import JITCodeLibrary
+from numba.core.runtime.nrt import rtsys
+
+KIND = "part"  # of what is kept, beside numba's "object" and "bitcode"
+
+
+class PartLibrary(JITCodeLibrary):
+    """LLVM code of a kernel and of all that it calls, for whoever links it."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            if library is not rtsys.library:  # a kernel allocates nothing
+                self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == llvmlite.binding.Linkage.external:
+                function.linkage = "linkonce_odr"  # defined wherever it is called from
+        self._finalize_dynamic_globals()
+        self._shared_module, self._finalized = self._final_module, True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0  # there is no machine code
+
+    @property
+    def codegen(self) -> Any:
+        return self  # numba asks it for one thing only:
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Of the Python objects of a function, which a kernel has none of."""
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        self._ensure_finalized()
+        return self.name, KIND, self._final_module.as_bitcode()
+
+
+class PartCompiler(compiler.Compiler):
+    """Numba's, of kernels."""
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = PartLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+def reduced(result: Any) -> tuple[Any, ...]:
+    """A CompileResult to be kept, without the annotated source, which names folders of this machine."""
+    *first, _, reload_init, environments = result._reduce()
+    return (*first, "", reload_init, environments)
+
+
+def rebuilt(context: Any, content: tuple[Any, ...]) -> Any:
+    """What `reduced` took apart, a kernel or another function."""
+    (name, kind, code), *rest = content
+    if kind != KIND:
+        return compiler.CompileResult._rebuild(context, *content)
+    fndesc, environment, signature, objectmode, lifted, annotation, reload_init, environments = rest
+    library = PartLibrary(context.codegen(), name)
+    library._final_module = library._shared_module = llvmlite.binding.parse_bitcode(code)
+    library._finalized = True
+    return compiler.compile_result(
+        target_context=context, typing_context=context.typing_context, library=library, environment=environment,
+        entry_point=context.get_executable(library, fndesc, environment), fndesc=fndesc, type_annotation=annotation,
+        signature=signature, objectmode=objectmode, lifted=lifted, reload_init=reload_init,
+        referenced_envs=environments,
+    )  # fmt: skip
