@@ -6,7 +6,7 @@ engines with one thread and with two, in turn, all from the same beginning.  `st
 copy, the median over the rounds; `core_us` the time of the processor for it, all threads together.  Where cores are
 shared, two threads do not get two of them: `cores` is how many they got, and the gain is stated as it was and, from
 `core_us`, as it would be if they had got two.
-A ratio is that of wall times or that of processor times, whichever is worse for us; MuJoCo's fastest setting counts.
+A ratio is that of processor times, since wall times say who got the cores; MuJoCo's fastest setting counts.
 """
 
 from __future__ import annotations
@@ -56,9 +56,8 @@ class Row:
         return next(run for run in self.runs if run.engine == self.runs[0].engine and run.threads == threads)
 
     def times_faster(self, run: Run) -> float:
-        """How many times faster than `run` we are with as many threads."""
-        ours = self.ours(run.threads)
-        return min(run.step_us / ours.step_us, run.core_us / ours.core_us)
+        """How many times less of a core we need than `run` with as many threads."""
+        return run.core_us / self.ours(run.threads).core_us
 
     def ratio(self, threads: int = 1) -> float | None:
         """The same for MuJoCo's fastest setting; None without it."""
