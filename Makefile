@@ -73,11 +73,12 @@ test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each fa
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
 	  $(WITH_KERNELS) $(ARGS)
 
-# Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
+# Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it; others are not traced.
 KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py
+TRACED := palpate/dynamics,palpate/spatial,palpate/collision,palpate/contact,palpate/world
 test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
 	$(BIN)/python -m coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(XDIST) -m "nojit and not slow" \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=$(TRACED) -m pytest $(XDIST) -m "nojit and not slow" \
 	  $(call having,mark\.nojit) $(ARGS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='$(KERNELS)' --fail-under=90
