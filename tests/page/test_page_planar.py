@@ -10,7 +10,6 @@ from browsing import DESKTOP, Open, Tab, Watcher, wait
 
 pytestmark = pytest.mark.browser
 SCENE = "planar-block"  # that is served
-TURN_PER_PX = 0.0015  # of the wheel [rad], as web/src/hand.ts has it
 
 
 @pytest.fixture
@@ -31,11 +30,15 @@ def test_a_drag_moves_the_block_onto_a_wall_and_the_wheel_turns_it(tab: Tab, wat
     tab.keep("planar-pressed")
     tab.page.mouse.move(x, y, steps=10)
     wait(lambda: watcher.frame()["contacts"] == 0, "off the wall")
-    notch, began = 120 * TURN_PER_PX, watcher.frame()["block"][2]
-    for turned in np.arange(notch, 1.3 * math.pi, notch):
-        tab.page.mouse.wheel(0, -120)  # and it follows: half a turn ahead of it, the hand would be behind it
-        wait(lambda turned=turned: watcher.frame()["block"][2] > began + turned - 0.5, "it turns")
-    wait(lambda: watcher.frame()["block"][2] > 1.1 * math.pi, "more than half a turn, counted on")
+
+    def turned_rad() -> float:
+        """After one more notch, and time by the servo's clock to follow: half a turn ahead, it would be behind."""
+        tick = watcher.frame()["tick"]
+        tab.page.mouse.wheel(0, -120)
+        wait(lambda: watcher.frame()["tick"] > tick + 50, "time passes")
+        return float(watcher.frame()["block"][2])
+
+    wait(lambda: turned_rad() > 1.1 * math.pi, "more than half a turn, counted on")
     poses = np.array([f["pose"][watcher.body("block")] for f in watcher.since(0)])
     assert (np.abs(poses[:, 2]) < 1e-12).all()  # in its plane
     assert watcher.frame()["fault"] == 0

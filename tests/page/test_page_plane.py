@@ -13,7 +13,6 @@ from toy_plane import WALL, ToyPlane
 pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
 
-TURN_PER_PX = 0.0015  # of the wheel [rad], as web/src/hand.ts has it
 PAD = """
 window.pad = {axes: [0, 0, 0, 0], buttons: Array.from({length: 17}, () => ({pressed: false, value: 0})),
               mapping: "standard", connected: true, index: 0, id: "a pad that is played"};
@@ -45,11 +44,17 @@ def test_the_wheel_and_keys_turn_what_is_held_on_and_on_and_it_stays_in_its_plan
     x, y = tab.grab("block")
     wait(lambda: plane.hands_seen and plane.hands_seen[-1]["stiffness_Nm_rad"] > 0.0, "a hand that turns")
     height = plane.hands_seen[-1]["target"][2]
-    notch = 120 * TURN_PER_PX
-    for turned in np.arange(notch, 2.3 * math.pi, notch):
-        tab.page.mouse.wheel(0, -120)  # anticlockwise; and it follows: half a turn ahead, the hand would be behind it
-        wait(lambda turned=turned: plane.angle > turned - 0.1, "it turns")
-    assert plane.angle > 2.2 * math.pi  # more than a turn
+
+    def turned_rad() -> float:
+        """After one more notch, anticlockwise, and time to follow: half a turn ahead, the hand would be behind."""
+        tick = plane.tick
+        tab.page.mouse.wheel(0, -120)
+        wait(lambda: plane.tick > tick + 8, "time passes")
+        return plane.angle
+
+    wait(lambda: turned_rad() > 2.2 * math.pi, "more than a turn")
+    last = plane.tick
+    wait(lambda: plane.tick > last + 40, "it has followed to the end")
     assert np.abs(steps(plane)).max() < math.pi / 2
     turned = plane.angle
     for _ in range(5):
