@@ -12,6 +12,10 @@ BIN := $(VENV)/bin
 # An editable installation needs no compiler to build it: kernels are of wheels.
 PIP_INSTALL := PALPATE_PREBUILT=0 $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
+# Some hundred programs start in a run of the tests: their bytecode is kept, whatever the environment says, out of the way.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations at once in one .venv would break it
 .DELETE_ON_ERROR:
@@ -26,6 +30,9 @@ run: $(VENV)/.installed page ## opens the page: drag a robot arm in the browser 
 
 page: | $(VENV)/.made ## the page, from web/ into palpate/page/static; nothing to do unless web/ changed
 	@$(BIN)/python web/build_page.py
+
+# Files that have this in them. Most of the tests are not meant here, and to import them all takes as long as a few of them.
+having = $(sort $(shell grep -rlE --include='test_*.py' '$(1)' tests))
 
 # Each part is run, whatever became of those before it; the exit code, and the last line, tell which failed.
 run_parts = @failed=; for part in $(1); do printf '\n=== make %s\n' $$part; \
@@ -56,11 +63,10 @@ test-web: page ## the page's TypeScript: types and unit tests
 	$(BIN)/python web/build_page.py --check
 
 test-slow: $(VENV)/.installed-dev page ## more cases of the same laws, a soak, network namespaces, every bench once
-	$(BIN)/python -m pytest $(XDIST) -m "slow and not browser" $(ARGS)
+	$(BIN)/python -m pytest $(XDIST) -m "slow and not browser" $(call having,mark\.slow) $(ARGS)
 
-# One after the other: the processor draws for the browser, and beside it a servo wants its thousand ticks a second.
 test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPATE_SCREENSHOTS=FOLDER keeps the pictures
-	$(BIN)/python -m pytest -m browser --deselect $(DRAG) $(ARGS)
+	$(BIN)/python -m pytest $(XDIST) -m browser --deselect $(DRAG) $(call having,mark\.browser) $(ARGS)
 
 # Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
 WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics servo planar mobile link contracts test_blocks.py test_six.py)
@@ -68,17 +74,20 @@ test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each fa
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
 	  $(WITH_KERNELS) $(ARGS)
 
-# Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it.
+# Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it; others are not traced.
 KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py,palpate/world/many/turns.py
+TRACED := palpate/dynamics,palpate/spatial,palpate/collision,palpate/contact,palpate/world
 test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of their lines covered
 	$(BIN)/python -m coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(XDIST) -m "nojit and not slow" $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=$(TRACED) -m pytest $(XDIST) -m "nojit and not slow" \
+	  $(call having,mark\.nojit) $(ARGS)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='$(KERNELS)' --fail-under=90
 
 # What it finds is kept in .hypothesis/examples, tried first in the next search, and becomes an @example of its test.
 test-search: $(VENV)/.installed-dev page ## new examples for the tests that draw theirs: looks for counterexamples
-	$(BIN)/python -m pytest $(XDIST) -m "hypothesis and not browser" --hypothesis-profile=search $(ARGS)
+	$(BIN)/python -m pytest $(XDIST) -m "hypothesis and not browser" --hypothesis-profile=search \
+	  $(call having,@given) $(ARGS)
 
 lint: $(VENV)/.installed-dev ## ruff: rules and format
 	$(BIN)/python -m ruff check .

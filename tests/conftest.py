@@ -8,9 +8,11 @@ an `@example` of its test.
 With bounds checks (`make test-bounds`) indices are tried, not numbers: the ends of each family of cases will do.
 """
 
+import functools
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -24,6 +26,22 @@ settings.load_profile("same")  # `pytest --hypothesis-profile=search` for the ot
 
 # What compiles when depends on the cache and on which test came first: nobody should find it in what a test prints.
 os.environ["PALPATE_QUIET"] = "1"
+
+
+WRITTEN = {**{mark: f"mark.{mark}" for mark in ("browser", "slow", "nojit")}, "hypothesis": "@given"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """A mark is written in the file of its tests: by that the Makefile knows which files to look into."""
+    for mark, words in WRITTEN.items():
+        if item.get_closest_marker(mark) and words not in _text(item.path):
+            raise pytest.UsageError(f"{item.nodeid} is marked {mark}, but {words} is not in its file")
+
+
+@functools.cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(trylast=True)  # of those that the marks have left

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-WAIT_S = 300.0  # experiments give way to everything else on the machine
+WAIT_S = 600.0  # experiments give way to everything else on the machine, and scenes are compiled meanwhile
 # For processes of a test: they find what this one does, this file among it.
 FINDS_US = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 

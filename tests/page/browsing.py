@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +39,26 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch":
 # What a browser says by itself when a server is not there; the page is not to blame.
 ABSENCE = ("WebSocket connection", "ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE")
 KEPT_FRAMES = 2000
+STILL_NS, STILL_PX = 1e8, 0.5  # what was seen to move less in a tenth of a second of the servo's clock stands
+STEADY_NS, STEADY_FRAMES = 2e8, 5
+# A screen of eight pictures a second: each takes the processor 30 ms, and a servo wants its thousand ticks beside it.
+SCREEN = """(() => {
+    const [show, every] = [requestAnimationFrame.bind(window), 120];
+    let [next, now, number, due, last] = [new Map(), new Map(), 0, false, 0];
+    const picture = (time) => {
+        [now, next, due, last] = [next, new Map(), false, performance.now()];
+        for (const draw of now.values()) {
+            try { draw(time); } catch (error) { reportError(error); }
+        }
+    };
+    window.requestAnimationFrame = (draw) => {
+        next.set(++number, draw);
+        if (!due) setTimeout(() => show(picture), last + every - performance.now());
+        due = true;
+        return number;
+    };
+    window.cancelAnimationFrame = (which) => [next, now].forEach((some) => some.delete(which));
+})()"""
 
 
 def chromium_path() -> str | None:
@@ -50,7 +69,7 @@ def chromium_path() -> str | None:
 class Tab:
     """One open page: what is in it, and what it complained about."""
 
-    def __init__(self, context: Any, url: str, pictures: Path, until: str = "connected()") -> None:
+    def __init__(self, context: Any, url: str, pictures: Path | None, until: str = "connected()") -> None:
         assert url, "the page did not start"
         self.context, self.page, self.pictures = context, context.new_page(), pictures
         self.page.set_default_timeout(1000 * WAIT_S)
@@ -81,36 +100,61 @@ class Tab:
         """What is written there; nothing if it is not there."""
         return str(self.page.evaluate("x => document.querySelector(x)?.innerText ?? ''", selector))
 
-    def grab(self, body: str) -> tuple[float, float]:
-        """Takes hold of a body in its middle; where that is."""
+    def picture(self) -> None:
+        """Until what has happened to the page so far is drawn; what the page does for its next picture comes first."""
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(done))")
+
+    def hover(self, body: str) -> tuple[float, float]:
+        """Puts the pointer on the middle of a body that stands; where that is."""
         x = y = 0.0
 
         def over() -> bool:  # a page that was behind another may have shown for a while where the body had been
             nonlocal x, y
             x, y = self.still_at(body)
             self.page.mouse.move(x, y)
-            time.sleep(0.1)
+            self.picture()
             return bool(self.ask(f"hovered() === {body!r}"))
 
         wait(over, f"the pointer over {body}")
-        self.page.mouse.down()
-        self.until(f"held() === {body!r}")
         return x, y
+
+    def grab(self, body: str) -> tuple[float, float]:
+        """Takes hold of a body in its middle; where that is."""
+        self.page.bring_to_front()
+        while True:
+            x, y = self.hover(body)
+            self.page.mouse.down()
+            self.picture()
+            if self.ask(f"held() === {body!r}"):
+                return x, y
+            # It may have gone from under the pointer; what stands must have been taken.
+            assert np.hypot(*np.subtract(self.at(body), (x, y))) > STILL_PX, f"{body} was not taken"
+            self.page.mouse.up()
 
     def still_at(self, body: str) -> tuple[float, float]:
         """Where a body is seen once it has come to rest there, and the camera too."""
-        seen = [self.at(body)]
+
+        def seen() -> tuple[float, tuple[float, float]]:
+            self.picture()
+            return self.ask("frame().wall_ns"), self.at(body)
+
+        before = seen()
 
         def rests() -> bool:
-            time.sleep(0.1)
-            seen.append(self.at(body))
-            return float(np.hypot(*np.subtract(seen[-1], seen[-2]))) < 0.5
+            nonlocal before
+            now = seen()
+            moved = float(np.hypot(*np.subtract(now[1], before[1]))) >= STILL_PX
+            if moved or now[0] < before[0]:
+                before = now
+            return now[0] >= before[0] + STILL_NS  # to a page that gets no frames, everything stands
 
         wait(rests, f"{body} comes to rest")
-        return seen[-1]
+        return before[1]
 
     def keep(self, name: str) -> None:
-        self.page.screenshot(path=self.pictures / f"{name}.png")
+        """A picture for people, if they want any."""
+        if self.pictures is not None:
+            self.page.screenshot(path=self.pictures / f"{name}.png")
 
     def pixels(self, clip: tuple[float, float, float, float]) -> np.ndarray:
         """What is seen in (x, y, width, height): rows of red, green, blue, 0 .. 255."""
@@ -209,6 +253,18 @@ class Watcher:
     def later_than(self, wall_ns: int) -> list[dict[str, Any]]:
         """Those after a moment of the servo's clock: what was so for a while only is not missed on a busy machine."""
         return [f for f in self.frames.copy() if f["wall_ns"] > wall_ns]
+
+    def began_after(self, wall_ns: int) -> bool:
+        """Whether time began anew after that moment of the servo's clock, at its usual speed."""
+        f = self.frame()
+        return bool(f["wall_ns"] - 1e9 * f["time_s"] > wall_ns)
+
+    def steady(self, so: Callable[[dict[str, Any]], Any]) -> bool:
+        """Whether it was so in all frames of the last fifth of a second, of which there are some."""
+        frames = list(self.frames.copy())
+        since, some = frames[-1]["wall_ns"] - STEADY_NS, frames[-STEADY_FRAMES:]
+        last = [f for f in frames if f["wall_ns"] >= min(since, some[0]["wall_ns"])]
+        return len(last) < len(frames) and all(so(f) for f in last)
 
     def body(self, name: str) -> int:
         return [body["name"] for body in self.hello["bodies"]].index(name)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import FLAGS, WAIT_S, WINDOW, Open, Tab, Watcher, chromium_path, touched
+from browsing import FLAGS, SCREEN, WAIT_S, WINDOW, Open, Tab, Watcher, chromium_path, touched
 from fake_servo import Page, Rings
 
 BROWSER_REQUIRED = os.environ.get("PALPATE_REQUIRE_BROWSER") == "1"
@@ -39,11 +39,11 @@ def page(rings: Rings) -> Iterator[Page]:
 
 
 @pytest.fixture(scope="session")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where screenshots go."""
+def pictures() -> Path | None:
+    """Where screenshots go, if they are wanted: each takes as long as a test or two."""
     folder = os.environ.get("PALPATE_SCREENSHOTS")
     if folder is None:
-        return tmp_path_factory.mktemp("screenshots")
+        return None
     Path(folder).mkdir(parents=True, exist_ok=True)
     return Path(folder)
 
@@ -62,13 +62,13 @@ def chromium(built: None) -> Iterator[Any]:
         browser.close()
 
 
-def _opener(chromium: Any, pictures: Path) -> Iterator[Open]:
+def _opener(chromium: Any, pictures: Path | None) -> Iterator[Open]:
     tabs: list[Tab] = []
 
     def make(url: str, script: str = "", until: str = "connected()", **options: Any) -> Tab:
         context = chromium.new_context(**{**WINDOW, **options})
-        if script:
-            context.add_init_script(script)
+        for first in filter(None, (SCREEN, script)):
+            context.add_init_script(first)
         tabs.append(Tab(context, url, pictures, until))
         return tabs[-1]
 
@@ -80,13 +80,13 @@ def _opener(chromium: Any, pictures: Path) -> Iterator[Open]:
 
 
 @pytest.fixture
-def open_tab(chromium: Any, pictures: Path) -> Iterator[Open]:
+def open_tab(chromium: Any, pictures: Path | None) -> Iterator[Open]:
     """Opens tabs; at the end, none of them may have complained."""
     yield from _opener(chromium, pictures)
 
 
 @pytest.fixture(scope="module")
-def open_once(chromium: Any, pictures: Path) -> Iterator[Open]:
+def open_once(chromium: Any, pictures: Path | None) -> Iterator[Open]:
     """The same, of tabs that a whole file uses."""
     yield from _opener(chromium, pictures)
 

@@ -23,7 +23,7 @@ from palpate.runtime.world.shown import SETTINGS, describe_page
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.servo.ring import Follower, Ring
 
-RATE_HZ = 250.0
+RATE_HZ = 100.0  # it takes the time of the test that looks at it
 STIFFNESS_N_M = 800.0
 FORCE_LIMIT_N = 60.0
 SOFTNESS = 0.004  # rad per N m: how far a joint gives way
@@ -129,10 +129,10 @@ class FakeServo(Rings):
             torque += pp.jacobian(self.model, q, name, hand["at_body"])[3:].T @ force
             held[k], fields["hand_point"][k], fields["hand_target"][k] = hand["body"], point, hand["target"]
             kind[k], fields["hand_force"][k] = hand["hold"], force
-        self.offset += 0.05 * (SOFTNESS * torque - self.offset)
+        self.offset += 0.1 * (SOFTNESS * torque - self.offset)
         self.tick += 1
         counters = np.zeros(len(frame.COUNTERS))
-        counters[0] = self.tick // 5000
+        counters[0] = self.tick // 2000
         lateness = np.zeros(len(frame.LATENESS_EDGES_US) + 1)
         lateness[3] = self.tick
         state = frame.RUNNING if self.running else frame.PAUSED

@@ -323,7 +323,7 @@ def test_a_browser_shows_scene_and_bar_and_comes_alive(early: EarlyPage, parts: 
         take_over(early, servo)
         tab.until("connected()")
         until(lambda: not tab.shows(".compiling"))
-        assert tab.page.locator(".transport").get_attribute("inert") is None
+        until(lambda: tab.page.locator(".transport").get_attribute("inert") is None)
         first = tab.at("tool")
         until(lambda: np.hypot(*np.subtract(tab.at("tool"), first)) > 5)
     finally:

@@ -31,7 +31,7 @@ def session(built: None) -> Iterator[pp.Session]:
 def test_what_is_told_of_an_actor_is_drawn_on_request_and_said(session: pp.Session, open_tab: Open):
     tab = open_tab(session.url, **DESKTOP)
     wait(lambda: "carry" in tab.text(".drawn-label"), "the label over its head")
-    assert "push 87 %" in tab.text(".drawn-label")
+    wait(lambda: "push 87 %" in tab.text(".drawn-label"), "and how sure it is")
     assert tab.text('[data-says="does"] dd') == "carry"
     assert tab.text('[data-says="feels"] dd') == "push"
     assert tab.page.locator('[data-says="feels"] .share').get_attribute("aria-valuenow") == "0.87"
@@ -41,8 +41,8 @@ def test_what_is_told_of_an_actor_is_drawn_on_request_and_said(session: pp.Sessi
     assert tab.text(".drawn-value") == ""
     for name in ("support", "capture point", "soles", "grasp"):
         tab.page.click(f'[data-drawing="{name}"]')
-    wait(lambda: "90 mm" in tab.page.locator(".drawn-value").all_inner_texts(), "the margin beside the point")
-    assert {"22 N", "18 N"} <= set(tab.page.locator(".drawn-value").all_inner_texts())
+    values = tab.page.locator(".drawn-value")
+    wait(lambda: {"90 mm", "22 N", "18 N"} <= set(values.all_inner_texts()), "the margin at the point, and forces")
     tab.keep("actors-drawn")
     tab.page.reload()
     tab.until("connected()")

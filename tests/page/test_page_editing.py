@@ -40,7 +40,11 @@ def tab(opened: Tab, watcher: Watcher) -> Iterator[Tab]:
 
 def planned_again(watcher: Watcher, began_ns: int) -> bool:
     """Whether the plan has begun again since that moment."""
-    return any(f["time_s"] < 1.0 and f["edit_stage"] == PLANNED for f in watcher.later_than(began_ns))
+    return watcher.began_after(began_ns) and stage(watcher) == PLANNED
+
+
+def stands(f: dict[str, Any]) -> bool:
+    return bool(np.abs(f["v"]).max() < 1e-3)
 
 
 def stage(watcher: Watcher) -> int:
@@ -60,8 +64,7 @@ def pull_the_arm(tab: Tab, watcher: Watcher) -> None:
     wait(lambda: watcher.force_N() > 5.0, "the servo feels it")
     wait(lambda: stage(watcher) == TOUCHED, "touched")
     tab.page.mouse.up()
-    wait(lambda: stage(watcher) in (EDITED, ENDED), "edited")
-    wait(lambda: np.abs(watcher.frame()["v"]).max() < 1e-3, "the arm comes to rest")
+    wait(lambda: watcher.steady(lambda f: f["edit_stage"] in (EDITED, ENDED) and stands(f)), "edited, and at rest")
 
 
 def press(tab: Tab, button: str) -> None:
@@ -71,7 +74,7 @@ def press(tab: Tab, button: str) -> None:
 
 def test_an_edit_is_compared_kept_replayed_and_downloaded(tab: Tab, watcher: Watcher, tmp_path: Path) -> None:
     before = exported(watcher, "plan")
-    wait(lambda: np.abs(watcher.frame()["v"]).max() < 1e-3 and watcher.frame()["time_s"] > 2.0, "the plan has run")
+    wait(lambda: watcher.steady(lambda f: f["time_s"] > 2.0 and stands(f)), "the plan has run")
     pull_the_arm(tab, watcher)
     press(tab, "compare")
     wait(lambda: tab.shows(".compare table"), "plan and motion side by side")
@@ -144,9 +147,7 @@ def test_an_obstacle_is_added_moved_and_removed(tab: Tab, watcher: Watcher) -> N
     wait(lambda: "obstacle2" in tab.text(".obstacles"), "it is listed")
     tab.keep("obstacle-added")
     before = watcher.place("obstacle2")
-    x, y = tab.still_at("obstacle2")
-    tab.page.mouse.move(x, y)
-    tab.until("hovered() === 'obstacle2'")
+    x, y = tab.hover("obstacle2")
     tab.page.mouse.down()
     tab.page.mouse.move(x + 40, y - 30, steps=4)
     wait(lambda: np.linalg.norm(watcher.place("obstacle2") - before) > 0.02, "it is moved")

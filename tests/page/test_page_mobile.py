@@ -3,6 +3,7 @@ recording of it.  Mobile display, 4.9 and 6.2."""
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +18,9 @@ EMULATED = Path(__file__).parents[2] / "web" / "tests" / "emulated-xr.js"
 
 def begin(watcher: Watcher) -> None:
     """As at the start; tests share a scene."""
+    now_ns = watcher.frame()["wall_ns"]
     watcher.say({"type": "event", "kind": "reset", "value": 0})
-    wait(lambda: np.allclose(watcher.frame()["mobile_user"], 0.0), "the start")
+    wait(lambda: watcher.began_after(now_ns) and np.allclose(watcher.frame()["mobile_user"], 0.0), "the start")
 
 
 def test_a_person_walks_by_keys_and_the_robot_keeps_away_and_follows(
@@ -30,13 +32,20 @@ def test_a_person_walks_by_keys_and_the_robot_keeps_away_and_follows(
     begin(watcher)
     tab.page.keyboard.down("w")
     tab.page.keyboard.down("d")  # both at once: ahead, and to the right
-    wait(lambda: watcher.frame()["mobile_user"][0, 1] > 0.3, "ahead")
+
+    def ahead_and_right(f: dict[str, Any]) -> bool:
+        x, ahead = f["mobile_user"][0, :2]
+        return bool(ahead > 0.3 and x < -0.1)  # x is to their left
+
+    wait(lambda: ahead_and_right(watcher.frame()), "ahead, and to the right")
     tab.page.keyboard.up("w")
     tab.page.keyboard.up("d")
+
+    def near(f: dict[str, Any]) -> bool:
+        return bool(abs(f["mobile_distance_m"][0] - 0.85) < 0.06 and f["mobile_robot"][0, 1] > 1.0)
+
+    wait(lambda: watcher.steady(near), "it has its distance again, and keeps it")
     x = watcher.frame()["mobile_user"][0, 0]
-    assert x < -0.1  # x is to their left
-    wait(lambda: abs(watcher.frame()["mobile_distance_m"][0] - 0.85) < 0.06, "it has its distance again")
-    assert watcher.frame()["mobile_robot"][0, 1] > 1.0
     assert watcher.frame()["mobile_least_m"][0] > 0.5  # of all ticks since the start
     tab.page.keyboard.down("q")
     wait(lambda: watcher.frame()["mobile_user"][0, 2] > 0.5, "turned to the left")
@@ -56,9 +65,8 @@ def test_the_hand_is_dragged_to_a_slab_and_feels_it(served: tuple[str, Watcher],
     for k in range(1, 21):
         tab.page.mouse.move(x + (to_x - x) * k / 20, y + (to_y - y) * k / 20)
     wait(lambda: watcher.frame()["mobile_hand"][0, 0] < -0.2, "the hand is before it")
-    frame = watcher.frame()
-    assert frame["mobile_off_mm"][0] < 100.0  # the hand holds the device
-    assert not frame["hand_body"].any()  # led, by no spring
+    wait(lambda: watcher.steady(lambda f: f["mobile_off_mm"][0] < 100.0), "the hand holds the device")
+    assert not watcher.frame()["hand_body"].any()  # led, by no spring
     tab.page.keyboard.down("w")  # a hand that is held still goes along
 
     def into_m() -> float:
@@ -88,7 +96,7 @@ def test_a_headset_is_the_head_and_its_controller_the_hand_of_who_walks(
     tab.page.evaluate("xrDevice.head = [0.2, 1.5, -0.3]; xrDevice.controllers.right.at = [0.2, 1.0, -0.85]")
     # a headset's -z is ahead and its x to the right: z and -x of the person's floor
     wait(lambda: np.allclose(watcher.frame()["mobile_user"][0, :2] - user, (-0.2, 0.3), atol=0.01), "walked")
-    assert watcher.frame()["mobile_head"][0, 1] == pytest.approx(1.5, abs=1e-3)
+    wait(lambda: watcher.frame()["mobile_head"][0, 1] == pytest.approx(1.5, abs=1e-3), "lower")
     wait(lambda: np.allclose(watcher.frame()["mobile_hand"][0, :2], (-0.2, 1.0), atol=0.02), "the hand")
     tab.keep("mobile-headset")
     tab.page.evaluate("xrDevice.session.end()")
@@ -114,7 +122,7 @@ def test_a_recording_of_a_walk_is_replayed_with_person_and_robot(tmp_path: Path,
         tab.until("frame().mobile_user[1] > 0.25")
         assert tab.shows('[data-map="From above"]')
         assert not tab.shows(".hint")
-        assert "follows" in tab.text(".actors") or "stands" in tab.text(".actors")
+        wait(lambda: any(does in tab.text(".actors") for does in ("follows", "stands")), "what it does")
         assert math.hypot(*np.subtract(tab.at("robot"), tab.at("person"))) > 10.0  # both are drawn, apart
         tab.page.keyboard.press("w")  # nobody walks in a recording
         tab.keep("mobile-replay")

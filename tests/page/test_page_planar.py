@@ -22,18 +22,23 @@ def tab(served: tuple[str, Watcher], open_tab: Open) -> Iterator[Tab]:
 def test_a_drag_moves_the_block_onto_a_wall_and_the_wheel_turns_it(tab: Tab, watcher: Watcher) -> None:
     x, y = tab.grab("handle")
     wait(lambda: watcher.frame()["hand_body"][0] == watcher.body("handle"), "the servo holds the handle")
+    tick = watcher.frame()["tick"]
     for k in range(1, 21):
         tab.page.mouse.move(x, y + 9 * k)
-        tab.page.wait_for_timeout(20)
-    wait(lambda: watcher.frame()["contacts"] > 0, "it touches the wall")
-    assert watcher.place("block")[1] < -0.05
+    touching = wait(lambda: [f for f in watcher.since(tick) if f["contacts"] > 0], "it touches the wall")
+    assert touching[0]["pose"][watcher.body("block"), 1] < -0.05
     tab.keep("planar-pressed")
     tab.page.mouse.move(x, y, steps=10)
     wait(lambda: watcher.frame()["contacts"] == 0, "off the wall")
-    for _ in range(60):
+
+    def turned_rad() -> float:
+        """After one more notch, and time by the servo's clock to follow: half a turn ahead, it would be behind."""
+        tick = watcher.frame()["tick"]
         tab.page.mouse.wheel(0, -120)
-        tab.page.wait_for_timeout(30)
-    wait(lambda: watcher.frame()["block"][2] > 1.1 * math.pi, "more than half a turn, counted on")
+        wait(lambda: watcher.frame()["tick"] > tick + 50, "time passes")
+        return float(watcher.frame()["block"][2])
+
+    wait(lambda: turned_rad() > 1.1 * math.pi, "more than half a turn, counted on")
     poses = np.array([f["pose"][watcher.body("block")] for f in watcher.since(0)])
     assert (np.abs(poses[:, 2]) < 1e-12).all()  # in its plane
     assert watcher.frame()["fault"] == 0
@@ -53,7 +58,7 @@ def test_laws_are_swapped_while_it_runs_and_compared_side_by_side(tab: Tab, watc
         "both are seen",
     )
     dashed = tab.page.locator("[data-card=penetration] .legend li.dashed")
-    assert dashed.count() == 1
+    wait(lambda: dashed.count() == 1, "its line is plotted too")
     tab.keep("planar-compared")
     tab.page.locator(".actors .switch input").uncheck()
     wait(lambda: watcher.frame()["compare"] == 0, "one alone")

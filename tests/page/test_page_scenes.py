@@ -46,7 +46,7 @@ def appears(tab: Tab, watcher: Watcher, name: str) -> None:
     wait(lambda: (tab.ask("frame()") or {}).get("tick", 0) > tick, "frames flow")
     wait(lambda: tab.ask("inView()")["bodies"] > 0, "it is in the picture")
     wait(lambda: not tab.shows(".banner"), "no banner")
-    assert not tab.shows("dialog[open]")
+    wait(lambda: not tab.shows("dialog[open]"), "no dialog")
     tab.forgive_absence()  # between two scenes there is no server for a moment
     assert tab.complaints == []
 

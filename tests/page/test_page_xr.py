@@ -38,8 +38,8 @@ def test_a_headset_enters_grabs_and_pulses_with_the_force(tab: Tab, served: tupl
     wait(lambda: watcher.frame()["hand_body"].max() == watcher.body(held), "the servo holds it")
     hand = int(watcher.frame()["hand_body"].argmax())
     tab.page.evaluate("xrDevice.controllers.right.at[1] += 0.1")
-    wait(lambda: watcher.force_N(hand) > 2.0, "the servo feels it")
-    assert watcher.frame()["hand_force"][hand][2] > 0.0  # up, as the controller went
+    # While it swings, the hand may even hold it back; what hangs still is held up, as the controller went.
+    wait(lambda: watcher.steady(lambda f: f["hand_force"][hand][2] > 2.0), "the servo holds it up")
     wait(lambda: tab.page.evaluate("xrDevice.controllers.right.pulses.length") > 0, "it pulses")
     assert 0.0 < max(tab.page.evaluate("xrDevice.controllers.right.pulses")) <= 1.0
     assert tab.page.evaluate("xrDevice.controllers.left.pulses.length") == 0
