@@ -13,7 +13,7 @@ spare (SPARE) stands whatever changes a little, bears changes of a hundredth of 
 sleeps beside what pushes it.  Who has woken by such a change, and not moved, sleeps again at the next look, but no
 account is forgotten for that: felt_then less what the awake do is always what a sleeper lacks of its balance.
 
-A group is named by its lowest link.
+A group has the number of its lowest link.
 """
 
 import math

@@ -227,6 +227,8 @@ def place(address):
         rouse(address)
         if s.stale:
             list_all(m, w)
+    if w.awake[0] == 0:
+        return
     positions(m, s.q, w)
     place_links(m, w, c)
     if s.sleeps and s.stale:
@@ -297,14 +299,12 @@ def touch(address, m, c, r, s):
 
 
 @shared("int64(intp)")
-def end_step(address):
-    """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
+def move(address):
+    """The rest of a step, of those who are awake; False as `end_step`."""
     m, w, _, c, r, s = load(address)
-    if s.n_asleep:
-        rouse(address)
-        if w.awake[0] == 0 and s.keeps_ledger != 1:
-            sleep_on(m, c, r, s)
-            return True
+    if s.n_asleep and w.awake[0] == 0 and s.keeps_ledger != 1:
+        sleep_on(m, c, r, s)
+        return True
     if not touch(address, m, c, r, s):
         return False
     for j in range(m.nv):
@@ -325,8 +325,16 @@ def end_step(address):
     return True
 
 
+@shared("int64(intp)")
+def end_step(address):
+    """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
+    if load(address)[5].n_asleep:  # hands and controllers have acted
+        rouse(address)
+    return move(address)
+
+
 @kernel
 def step(address):
     """One step; False if the world stopped."""
-    place(address)  # how it moves is for end_step to find out
-    return end_step(address)
+    place(address)  # how it moves is for the rest to find out
+    return move(address)
