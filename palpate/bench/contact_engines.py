@@ -54,7 +54,7 @@ class Ours:
 
     def __init__(self, scene: BenchScene) -> None:
         self.setting = "all points" if scene.all_points else "corners"
-        self.world = pp.World(list(scene.parts), dt=DT, full=scene.all_points)
+        self.world = pp.World(list(scene.parts), dt=DT, full=scene.all_points, sleep=scene.sleep)
         if scene.held:
             self.world.hold(stiffness=STIFFNESS, damping=DAMPING)
         self.step = self.world.step
@@ -132,7 +132,7 @@ def settled(scene: BenchScene, ours: Callable[[BenchScene], Any] = Ours) -> list
             engine = peer(scene, setting)
             engine.advance(scene.settling)
             engines.append(engine)
-    if peer := bullet_class():
+    if (peer := bullet_class()) and not scene.sleep:  # it would take the longest by far, and is measured awake
         engine = peer(scene, own.q())
         engine.advance(scene.resettling)
         engines.append(engine)

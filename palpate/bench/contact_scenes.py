@@ -57,6 +57,7 @@ class BenchScene:
     tolerance: float = SAME_HEIGHT  # [m]
     exact: float | None = None  # that height where nothing is in anything [m]; None: nobody knows it
     peer_solvers: tuple[str, ...] = ("dense", "sparse")  # MuJoCo's that are measured
+    sleep: bool = False  # what rests may sleep, in every engine; else in none
     peer_time_constant: float = 0.02  # of MuJoCo's contacts [s]; smaller is harder, this is its default
 
     @property
@@ -130,11 +131,20 @@ def stack(boxes: int = 10) -> BenchScene:
     )  # fmt: skip
 
 
-def pile(kind: str, bodies: int = 200) -> Iterator[BenchScene]:
-    """Boxes (tilted at random) or balls dropped into a bin with unbounded walls: as they land, and when they lie."""
+def asleep(scene: BenchScene) -> BenchScene:
+    """The same after twice the time, in engines whose bodies may sleep: ours, MuJoCo, Rapier; for long enough that
+    those who wake now and then are among it."""
+    return replace(scene, phases=(Phase("asleep", 500),), settling=2 * scene.settling, sleep=True)
+
+
+def pile(kind: str, bodies: int = 200, across: int = 5) -> Iterator[BenchScene]:
+    """Boxes (tilted at random) or balls dropped into a bin with unbounded walls: as they land, and when they lie.
+
+    across  bodies per row as they fall
+    """
     rng = np.random.default_rng(0)
-    size, across = 0.1, 5  # edge or diameter [m]; bodies per row as they fall
-    pitch, half = 0.14, 0.35  # between neighbours, half the bin [m]
+    size, pitch = 0.1, 0.14  # edge or diameter, between neighbours [m]
+    half = 0.5 * across * pitch  # of the bin [m]
     names = tuple(f"{kind}{i}" for i in range(bodies))
     solids = []
     for i, name in enumerate(names):
@@ -160,6 +170,12 @@ def pile(kind: str, bodies: int = 200) -> Iterator[BenchScene]:
     yield lying
 
 
+def lying(kind: str) -> Iterator[BenchScene]:
+    """Piles as they land, lie awake and lie asleep."""
+    landing, awake = pile(kind)
+    yield from (landing, awake, asleep(awake))
+
+
 def shortened(scene: BenchScene, part: float) -> BenchScene:
     """The same scene with this part of all its steps: to see that everything runs."""
 
@@ -176,7 +192,7 @@ def scenes() -> list[BenchScene]:
         *(scene for corners in (False, True) for name in ("hrp2", "human") for scene in standing(name, corners)),
         *(scene for name in ("hrp2", "human") for scene in standing(name, all_points=True)),
         sliding_box(),
-        stack(),
-        *pile("box"),
-        *pile("ball"),
+        *(scene for awake in (stack(),) for scene in (awake, asleep(awake))),
+        *(scene for kind in ("box", "ball") for scene in lying(kind)),
+        asleep(list(pile("box", 1000, 10))[1]),
     ]

@@ -1,5 +1,6 @@
 """Which proxies are near each other: boxes along the world's axes, sorted along the one on which they spread most."""
 
+from palpate.conventions import WORLD
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, get3, get9, rotate
 
@@ -13,6 +14,8 @@ def place_boxes(g, c):
     margin = 0.5 * c.margin
     for i in range(g.proxy_link.shape[0] - g.n_planes):
         link = g.proxy_link[i]
+        if c.still[link] and c.anew == 0 and link != WORLD:
+            continue
         R = get9(c.link_R, link)
         centre = add(get3(c.link_p, link), rotate(R, get3(g.proxy_centre, i)))
         h = get3(g.proxy_half, i)

@@ -32,6 +32,7 @@ class Contacts(Struct):
     # the outcome                                                                   reduce
     count: int
     lost: int  # did not fit, since the start
+    kept: int  # the first so many are of earlier, between links that are still      the caller
     candidates: int  # before reduction
     pairs: int  # of proxies
     link_a: Ints1  # (C,)
@@ -46,6 +47,8 @@ class Contacts(Struct):
     margin: float  # contacts exist where gap < margin [m]
     link_R: Floats2  # (L, 9) link to world, row-major; row 0 the identity
     link_p: Floats2  # (L, 3) link origin in the world [m]; row 0 zero
+    still: Ints1  # (L,) 1: it does not move, and its contacts with others that are still are not looked for
+    anew: int  # 1: boxes of what is still are placed too
     # motion of links within a step (swept.py)                                      the caller
     link_size: Floats2  # (L, 2) reach from the centre of mass or the origin, half of the thinnest shape [m]
     move: Floats2  # (L, 10) centre of mass in the link; its path in the world [m]; turn in link axes [rad]; FRACTION
@@ -133,7 +136,7 @@ def contacts(
         point=zeros((C, 3)), normal=zeros((C, 3)), gap=zeros(C),
         margin=float(margin), link_R=zeros((n_links, 9)) if link_R is None else link_R,
         link_p=zeros((n_links, 3)) if link_p is None else link_p, link_size=_link_sizes(geometry, n_links),
-        move=zeros((n_links, 10)), fast=ints(n_links),
+        still=ints(n_links), move=zeros((n_links, 10)), fast=ints(n_links),
         low=zeros((P, 3)), high=zeros((P, 3)), order=np.arange(P), sorted=zeros((P, 6)),
         found=zeros((K, 7)), found_id=ints(3 * K), mark=ints(K), member=ints(K),
         slot_kind=ints(2), slot_table=ints(2), slot_last=ints(2), slot_size=zeros((2, 3)), slot_radius=zeros(2),

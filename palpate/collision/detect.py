@@ -2,7 +2,7 @@
 
 Planes first, proxy by proxy; then the pairs of proxies whose boxes overlap; in each the pairs of shapes whose bounding
 balls do; the points of one pair of proxies are reduced together.  What comes out depends on the poses and on nothing
-before.
+before, but for links that are still: contacts between two of them are kept, the first in the list, and not looked for.
 """
 
 from palpate.collision.broad import excludes, place_boxes, sort_boxes, widest_axis
@@ -16,6 +16,8 @@ from palpate.jit import kernel, shared, stage
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get9, rotate, rotate_back, scale, sub
 
 __all__ = ["detect", "load_collision"]
+
+FEW = 16  # one of so many boxes: to look at each of those that move beside all is then quicker than to sort
 
 
 @kernel
@@ -83,6 +85,8 @@ def detect_planes(address):
     for k in range(boxes, proxies):
         n, offset = plane_in_world(g, c, g.proxy_begin[k])
         for i in range(boxes):
+            if c.still[g.proxy_link[i]] and c.still[g.proxy_link[k]]:
+                continue
             lowest = 0.5 * margin * (abs(n[0]) + abs(n[1]) + abs(n[2])) - offset  # the boxes are that much larger
             for r in range(3):
                 lowest += min(n[r] * c.low[i, r], n[r] * c.high[i, r])
@@ -124,15 +128,52 @@ def proxy_pair(address, i, j):
         end_pair(address, link_a, link_b)
 
 
+@stage
+def candidate_pair(address, i, j):
+    """Proxies i and j, whose boxes overlap, unless both are of one link, or still, or kept apart."""
+    g, c = load_collision(address)
+    a, b = min(i, j), max(i, j)
+    link, other = g.proxy_link[a], g.proxy_link[b]
+    if link != other and not (c.still[link] and c.still[other]) and not excludes(g.excluded_begin, g.excluded, a, b):
+        proxy_pair(address, a, b)
+
+
+@kernel
+def pairs_of_the_few(address, g, c, n):
+    """Where few move: each of them against all."""
+    for i in range(n):
+        if c.still[g.proxy_link[i]]:
+            continue
+        low, high = get3(c.low, i), get3(c.high, i)
+        for j in range(n):
+            if (
+                c.low[j, 0] <= high[0]
+                and c.high[j, 0] >= low[0]
+                and c.low[j, 1] <= high[1]
+                and c.high[j, 1] >= low[1]
+                and c.low[j, 2] <= high[2]
+                and c.high[j, 2] >= low[2]
+                and (j > i or c.still[g.proxy_link[j]])
+            ):
+                candidate_pair(address, i, j)
+
+
 @shared("void(intp, intp)")
 def detect(address, full):
     """Fill Contacts from link_R and link_p; full != 0 keeps every point, else patches are reduced to corners."""
     g, c = load_collision(address)
-    c.count = c.candidates = c.pairs = 0
+    c.count = c.candidates = c.kept
+    c.pairs = 0
     c.n_found, c.reduce = 0, 0 if full else 1
     place_boxes(g, c)
+    c.anew = 0
     detect_planes(address)
-    n = g.proxy_link.shape[0] - g.n_planes
+    n, moving = g.proxy_link.shape[0] - g.n_planes, 0
+    for i in range(n):
+        moving += c.still[g.proxy_link[i]] == 0
+    if FEW * moving < n:
+        pairs_of_the_few(address, g, c, n)
+        return
     sort_boxes(c.order, c.sorted, c.low, c.high, n, widest_axis(g.proxy_link, c.low, c.high, n))
     for i in range(n):
         high, low_u, high_u = c.sorted[i, 1], c.sorted[i, 2], c.sorted[i, 3]
@@ -146,6 +187,4 @@ def detect(address, full):
                 and c.sorted[j, 4] <= high_v
                 and c.sorted[j, 5] >= low_v
             ):
-                a, b = min(c.order[i], c.order[j]), max(c.order[i], c.order[j])
-                if g.proxy_link[a] != g.proxy_link[b] and not excludes(g.excluded_begin, g.excluded, a, b):
-                    proxy_pair(address, a, b)
+                candidate_pair(address, c.order[i], c.order[j])

@@ -85,7 +85,7 @@ def begin_row(r, kind, link_a, link_b):
 @kernel
 def number_slots(r):
     r.link_slot[WORLD] = 0
-    for k in range(2 * r.n_rows):
+    for k in range(2 * r.n_kept, 2 * r.n_rows):
         r.slot[k] = r.link_slot[r.slot[k]]
 
 
@@ -151,7 +151,7 @@ def gross_mobility(r, i):
 @kernel
 def own_blocks(r):
     """G of every row, and what the local solve wants to know of it; contacts that nothing can move become idle."""
-    for i in range(r.n_rows):
+    for i in range(r.n_kept, r.n_rows):
         G = own_block(r, i)
         if r.kind[i] == CONTACT and not floats(r, i) and not G[0] > IMMOBILE * gross_mobility(r, i):
             r.kind[i] = IDLE

@@ -24,10 +24,10 @@ def join(group, a, b):
 @kernel
 def find_islands(r):
     """Rows that take part and slots sorted by island, in their old order within one; islands by their lowest slot."""
-    n, m = r.n_slots, r.n_rows
+    n, first, m = r.n_slots, r.n_kept, r.n_rows
     for s in range(1, n):
         r.group[s] = r.slot_first[s]
-    for i in range(m):
+    for i in range(first, m):
         if r.kind[i] < IDLE and r.slot[2 * i] and r.slot[2 * i + 1]:
             join(r.group, r.slot[2 * i], r.slot[2 * i + 1])
     islands = 0
@@ -41,7 +41,7 @@ def find_islands(r):
     for s in range(1, n):
         r.island_of[s] = r.island_of[leader(r.group, s)]
         r.slots_begin[r.island_of[s] + 1] += 1
-    for i in range(m):
+    for i in range(first, m):
         r.island[i] = r.island_of[max(r.slot[2 * i], r.slot[2 * i + 1])]
         r.rows_begin[r.island[i] + 1] += r.kind[i] < IDLE
     for k in range(islands):
@@ -51,7 +51,7 @@ def find_islands(r):
         k = r.island_of[s]
         r.island_slots[r.slots_begin[k]] = s
         r.slots_begin[k] += 1
-    for i in range(m):
+    for i in range(first, m):
         if r.kind[i] < IDLE:
             r.order[r.rows_begin[r.island[i]]] = i
             r.rows_begin[r.island[i]] += 1

@@ -41,6 +41,7 @@ class Rows(Struct):
     n_slots: int
     n_rows: int
     n_contacts: int
+    n_kept: int  # the first so many rows are of contacts that sleep: IDLE, with the impulses they fell asleep with
     n_islands: int
     n_warm: int
     n_later: int

@@ -56,9 +56,12 @@ def last_row(r, key, likely):
 
 @kernel
 def along(r, i, row):
-    """Direction of a row of a contact, read from the side of b, which is never the world."""
-    at = 21 + 6 * row
-    return (r.J[i, at], r.J[i, at + 1], r.J[i, at + 2])
+    """Direction of a row of a contact, read from the side of b, or of a if b is placed or sleeps."""
+    if r.slot[2 * i + 1]:
+        at, sign = 21 + 6 * row, 1.0
+    else:
+        at, sign = 3 + 6 * row, -1.0
+    return (sign * r.J[i, at], sign * r.J[i, at + 1], sign * r.J[i, at + 2])
 
 
 @kernel
@@ -88,7 +91,7 @@ def recall(r, i, key):
 @kernel
 def remember(r):
     """The impulses and the laws' states, for the next step."""
-    for i in range(r.n_rows):
+    for i in range(r.n_kept, r.n_rows):
         x = get3(r.lam, i)
         if r.kind[i] == CONTACT:
             n, t1, t2 = along(r, i, 0), along(r, i, 1), along(r, i, 2)

@@ -46,7 +46,8 @@ def times_axis(IA, i, S, k):
 @kernel
 def start(m, w):
     """Each link by itself: its rigid inertia as IA, the force it needs at zero qdd as pA (kept in F)."""
-    for i in range(1, m.parent.shape[0]):
+    for at in range(1, w.awake[0] + 1):
+        i = w.awake[at]
         alpha, a = get6(w.A, i)
         omega, v = get6(w.V, i)
         mass, c, I = link_mass(m, w, i)
@@ -62,7 +63,8 @@ def eliminate(m, tau, armature, w):
 
     armature  (A,) the model's, or with what implicit springs and dampers add: dt kv + dt^2 kp
     """
-    for i in range(m.parent.shape[0] - 1, 0, -1):
+    for at in range(w.awake[0], 0, -1):
+        i = w.awake[at]
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
         for k in range(first + m.axis_count[i] - 1, first - 1, -1):
             S, U = six(w.S, k, 0), times_axis(w.IA, i, w.S, k)
@@ -85,7 +87,8 @@ def eliminate(m, tau, armature, w):
 @kernel
 def accelerate(m, w, a):
     """Outward: the accelerations."""
-    for i in range(1, m.parent.shape[0]):
+    for at in range(1, w.awake[0] + 1):
+        i = w.awake[at]
         dalpha, da = get6(w.dA, m.parent[i])
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             Un, Uf = get6(w.U, k)
@@ -114,7 +117,8 @@ def articulated(m, tau, armature, wrenches, w, a):
 @kernel
 def eliminate_again(m, tau, w):
     """Inward, forces only: pA in F, with the factors that `eliminate` left."""
-    for i in range(m.parent.shape[0] - 1, 0, -1):
+    for at in range(w.awake[0], 0, -1):
+        i = w.awake[at]
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
         for k in range(first + m.axis_count[i] - 1, first - 1, -1):
             u = tau[m.axis_v[k]] - inner(six(w.S, k, 0), F)
@@ -127,7 +131,8 @@ def eliminate_again(m, tau, w):
 @kernel
 def articulated_again(m, tau, wrenches, w, a):
     """The same with the inertias of the last `articulated` and the V, A that `velocities` wrote since: forces only."""
-    for i in range(1, m.parent.shape[0]):
+    for at in range(1, w.awake[0] + 1):
+        i = w.awake[at]
         alpha, acc = get6(w.A, i)
         omega, v = get6(w.V, i)
         mass, c, I = link_mass(m, w, i)
@@ -141,7 +146,8 @@ def articulated_again(m, tau, wrenches, w, a):
 @kernel
 def response(m, tau, w, a):
     """a = H^-1 tau with the inertias of the last `articulated`, of joints that are not free."""
-    for i in range(1, m.parent.shape[0]):
+    for at in range(1, w.awake[0] + 1):
+        i = w.awake[at]
         put_six(w.F, i, 0, no_six())
     eliminate_again(m, tau, w)
     accelerate(m, w, a)

@@ -17,6 +17,9 @@ class Workspace(NamedTuple):
     World axes throughout; moments and linear velocities about the tree's reference point (see kinematics.py).
     """
 
+    awake: (
+        Ints1  # (L,) how many links are looked at, then which: all but those that sleep      the world (world/sleep.py)
+    )
     x: Floats1  # (A,) value of each axis of a chain                   kinematics
     sin: Floats1  # (A,)                                               kinematics
     cos: Floats1  # (A,)                                               kinematics
@@ -54,13 +57,15 @@ def workspace(model: Model) -> Workspace:
     dense = nv if model.has_mimic else 0  # only they solve with the dense matrix
     zeros = np.zeros
     work = Workspace(
-        x=zeros(A), sin=zeros(A), cos=zeros(A), R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
+        awake=np.arange(L), x=zeros(A), sin=zeros(A), cos=zeros(A),
+        R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
         drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
         IA=zeros((L, 36)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),
         path=zeros(L, dtype=np.int64), Ic=zeros((L, 10)),
         H=zeros((dense, dense)), h=zeros(dense),
         trial=zeros(nq), e=zeros(6), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6), dq=zeros(nv),
     )  # fmt: skip
+    work.awake[0] = L - 1
     work.R[0, ::4] = 1.0  # the world's own row, which no kernel writes
     return work
 

@@ -135,7 +135,7 @@ def free_velocities(m, w, s, dt):
     if s.n_wrenches:
         turn_levers(m, w, s, dt)
     for i in range(1, m.parent.shape[0]):
-        if s.lone[i] == 0:
+        if s.lone[i] == 0 or s.asleep[i] != 0:
             continue
         j = m.axis_v[m.axis_begin[i]]
         spin = (s.v[j], s.v[j + 1], s.v[j + 2])
@@ -170,7 +170,7 @@ def advance(m, s, touched, move, step):
             s.q_next[n] = s.q_stage[n] + 0.5 * step * move[j] if way == MIDWAY else s.q[n] + step * move[j]
     for i in range(1, m.parent.shape[0]):
         way = s.way[m.root[i]]
-        if m.kind[i] == CHAIN or way == FLUNG:
+        if m.kind[i] == CHAIN or way == FLUNG or s.asleep[i] != 0:
             continue
         q, dt = (s.q_stage, 0.5 * step) if way == MIDWAY else (s.q, step)
         j = m.axis_v[m.axis_begin[i]]

@@ -43,6 +43,7 @@ class Options:
     capacity: int | None = None
     ledger: bool = False
     integrator: str = "semi-implicit"
+    sleep: bool = True
     laws: tuple[int, int] = (0, 0)  # addresses, friction and restitution
     law_states: tuple[int, int] = (0, 0)  # numbers that each keeps at a contact
 
@@ -128,6 +129,10 @@ def _state(model: Model, touchable: Shapes, options: Options, collision: int, ro
         way=zeros(model.n_links, dtype=np.int64), fast=zeros(model.n_links),
         known=np.full(model.n_links, -1), guided=zeros(model.n_links, dtype=np.int64),
         pushed=pushed_links(model),
+        sleeps=options.sleep and options.laws == (0, 0) and lone.any(), stale=1, asleep=zeros(L, dtype=np.int64),
+        calm=zeros(L, dtype=np.int64), tired=zeros(L, dtype=np.int64), q_rest=np.full(nq, np.inf),
+        felt=zeros((L, 6)), felt_then=zeros((L, 6)), bears=zeros(L), group=zeros(L, dtype=np.int64),
+        verdict=zeros(L, dtype=np.int64), seen=zeros(6 + 3 * static.size),
         joined=zeros(2 * K, dtype=np.int64), joined_kind=zeros(K, dtype=np.int64), joined_at=zeros((2 * K, 3)),
         joined_R=zeros((K, 9)),
         mu_static=static, mu_sliding=sliding, restitution=bounce, friction_law=options.laws[0],

@@ -71,8 +71,8 @@ def fly_past(address, m, s, c, dt):
             w = (s.v_next[j], s.v_next[j + 1], s.v_next[j + 2])
             u = add((s.v_next[j + 3], s.v_next[j + 4], s.v_next[j + 5]), cross(w, get3(m.com, i)))
             put_move(m, c, i, scale(dt, u), scale(dt, w), 0.0)
-    kept = 0
-    for k in range(c.count):
+    kept = c.kept
+    for k in range(c.kept, c.count):
         a, b = c.link_a[k], c.link_b[k]
         if c.gap[k] > 0.0 and (c.fast[a] or c.fast[b]) and fly_by(s.collision, c.shape_a[k], c.shape_b[k]):
             continue

@@ -35,7 +35,7 @@ def choose_ways(m, c, s, dt):
     """way of every tree, and in `fast` how far its fastest axis goes in a step; True if any is FLUNG."""
     fourth, flung = s.fourth != 0, False
     for i in range(1, m.parent.shape[0]):
-        free = s.pushed[i] == i and s.guided[i] == 0 and (s.lone[i] == 0 or fourth)
+        free = s.pushed[i] == i and s.guided[i] == 0 and (s.lone[i] == 0 or (fourth and s.asleep[i] == 0))
         s.way[i] = MIDWAY if free else AT_START
         s.fast[i] = 0.0
     for k in range(m.axis_v.shape[0]):
@@ -43,7 +43,7 @@ def choose_ways(m, c, s, dt):
         if has_rows(m, s, k, dt):
             s.way[root] = AT_START
         s.fast[root] = max(s.fast[root], s.turns[k] * dt * abs(s.v[m.axis_v[k]]))
-    for i in range(c.count):
+    for i in range(c.kept, c.count):
         s.way[m.root[c.link_a[i]]], s.way[m.root[c.link_b[i]]] = AT_START, AT_START
     for k in range(s.joined_kind.shape[0]):
         if s.joined_kind[k] != UNTIED:

@@ -24,7 +24,7 @@ def contacts_of(model: Model, arrays: Arrays) -> list[Contact]:
     modes_entry(arrays.block.address, modes)
     found = []
     for i, mode in enumerate(modes):
-        normal, t1, t2 = frames_of(r, i, i + 1)[0]
+        normal, t1, t2 = frame_of(a.normal[i])
         friction = r.lam[i, 1] * t1 + r.lam[i, 2] * t2
         size = float(np.linalg.norm(friction))
         found.append(Contact(
@@ -33,6 +33,14 @@ def contacts_of(model: Model, arrays: Arrays) -> list[Contact]:
             (r.lam[i, 0] * normal + friction) / dt, CONTACT_MODES[mode],
         ))  # fmt: skip
     return found
+
+
+def frame_of(n: Floats) -> Floats:
+    """(n, t1, t2) of a contact with normal n (3, 3), as `contact.assemble.tangents` has them."""
+    x, y, z = n
+    sign = 1.0 if z >= 0.0 else -1.0
+    a = -1.0 / (sign + z)
+    return np.array([n, (1.0 + sign * x * x * a, sign * x * y * a, -sign * x), (x * y * a, sign + y * y * a, -y)])
 
 
 def frames_of(r: Rows, begin: int, end: int) -> Floats:
@@ -51,6 +59,25 @@ def report_of(arrays: Arrays) -> StepReport:
         int(r.multi_roots), int(r.ran_out),
         c.lost,
     )  # fmt: skip
+
+
+def remembered(arrays: Arrays) -> dict[str, np.ndarray]:
+    """All that the next step depends on, by name: what a snapshot is a copy of."""
+    names = {
+        arrays.state: ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind",
+                       "joined_at", "joined_R", "time", "tick", "keeps_ledger", "n_wrenches", "fault", "fault_at",
+                       "ledger", "work", "pushed", "known", "n_asleep", "asleep", "calm", "q_rest", "felt_then",
+                       "bears", "seen"),
+        arrays.rows: ("warm_key", "warm_impulse", "n_warm", "warm_friction", "warm_restitution", "n_kept", "lam", "mu"),
+        arrays.contacts: ("kept", "link_a", "link_b", "shape_a", "shape_b", "feature", "point", "normal", "gap",
+                          "still"),
+    }  # fmt: skip
+    return {name: struct.array(name) for struct, of in names.items() for name in of}
+
+
+def sleepers_of(model: Model, state: State) -> tuple[str, ...]:
+    """Names of the bodies that sleep, in the order of the model."""
+    return tuple(model.body_names[row] for row in np.flatnonzero(state.asleep[model.arrays.body_link]))
 
 
 def fault_of(model: Model, arrays: Arrays, laws: tuple[str, str]) -> str:

@@ -25,6 +25,9 @@ class State(Struct):
     tick: int
     full: int  # whether patches keep all their points (collision/reduce.py)
     fourth: int  # whether Runge and Kutta's rule is used wherever it can be
+    sleeps: int  # whether what rests falls asleep (sleep.py)
+    n_asleep: int
+    stale: int  # 1: coordinates and sleepers were restored, and the workspace knows nothing of them
     keeps_ledger: int  # 1: from the next step on, 2: since a step
     n_wrenches: int  # rows of `wrenches` that may not be zero
     fault: int  # VELOCITY_FAULT, ...
@@ -81,6 +84,17 @@ class State(Struct):
     middle: Floats2  # (L, 3) of the shapes of a link, link axes [m]
     # links that nothing can push
     pushed: Ints1  # (L,) the link that a contact with this one acts on: itself, or the world if it is placed
+    # sleep; by links, all of them free and by themselves
+    asleep: Ints1  # (L,) the group it sleeps in, 0: it is awake
+    calm: Ints1  # (L,) steps for which it has been at rest
+    tired: Ints1  # (L,) 1 if that is long enough, or it sleeps
+    q_rest: Floats1  # (nq,) where it fell asleep; of what is placed, where it was in the last step
+    felt: Floats2  # (L, 6) what those awake do to it: moment about its origin, impulse, world axes [N m s, N s]
+    felt_then: Floats2  # (L, 6) when it fell asleep
+    bears: Floats1  # (L,) by how much that may change [N s]
+    group: Ints1  # (L,) union-find over those who may fall asleep
+    verdict: Ints1  # (L,) of a group
+    seen: Floats1  # (6 + 3TT,) gravity, dt, margin, full and the materials, as they were in the last step
     # connections
     joined: Ints1  # (2K,) links a, b
     joined_kind: Ints1  # (K,) 0: none, 1: point, 2: weld

@@ -41,15 +41,18 @@ from palpate.world.connections import connection_rows
 from palpate.world.fast import leave_out_what_flies_past, stay_outside
 from palpate.world.flight import fly
 from palpate.world.joints import joint_rows, joint_torques
+from palpate.world.sleep import fall_asleep, list_all, list_still
 from palpate.world.state import (
     FRICTION_FAULT,
     VELOCITY_FAULT,
     load,
 )  # fmt: skip
+from palpate.world.waking import remind, rouse, struck_by_the_awake, struck_by_what_is_placed, wake_all
 
 SLOP_M, SLOP_PART = 1e-4, 1e-3  # penetration that is left alone: no more than this, nor than this part of a radius
 FASTEST_M_S = 1.0  # what is beyond it is taken out no faster than this
 FASTEST = 1e6  # [m/s, rad/s]: what is faster has diverged
+FAILED, SOLVED, WOKEN = range(3)  # what became of a solve: a law failed, impulses, or somebody woke by them
 
 
 @kernel
@@ -90,11 +93,17 @@ def relative_motion(m, w, a, b, point, v):
 
 
 @kernel
+def pushed_by_contact(s, link):
+    """The link that a contact with this one acts on; nothing moves what sleeps while it does (waking.py)."""
+    return WORLD if s.asleep[link] else s.pushed[link]
+
+
+@kernel
 def contact_rows(m, w, g, c, r, s):
     """A row for each contact, in their order, with the impulses of the last step."""
     dt = s.dt
-    for i in range(c.count):
-        a, b = s.pushed[c.link_a[i]], s.pushed[c.link_b[i]]
+    for i in range(c.kept, c.count):
+        a, b = pushed_by_contact(s, c.link_a[i]), pushed_by_contact(s, c.link_b[i])
         row = begin_row(r, CONTACT, a, b)
         if row < 0:
             return
@@ -141,27 +150,29 @@ def spread_impulses(address, to_shift):
 
 
 @kernel
-def solve_rows(address, r, s):
-    """Impulses; adds their effect to v_next, and what takes out penetration to shift.  False if a law failed."""
+def solve_rows(address, r, s, tries):
+    """Impulses; adds their effect to v_next, and what takes out penetration to shift.  SOLVED, FAILED or WOKEN."""
     prepare_rows(address)
     if not blows(address):
-        return False
+        return FAILED
     find_islands(r)
     solve(s.rows, r.unmatched == 0)
+    if struck_by_the_awake(address, tries):
+        return WOKEN
     remember(r)
     if r.n_rounds:
         add_blows(r)
     spread_impulses(address, 0)
     if project_positions(s.rows):
         spread_impulses(address, 1)
-    return True
+    return SOLVED
 
 
 @kernel
 def clear_rows(m, r):
     for i in range(m.parent.shape[0]):
         r.link_slot[i] = 0
-    r.n_rows, r.n_contacts, r.n_slots, r.n_islands = 0, 0, 1, 0
+    r.n_rows, r.n_contacts, r.n_slots, r.n_islands = r.n_kept, r.n_kept, 1, 0
     r.n_elastic, r.n_rounds = 0, 0
     r.residual, r.relative, r.speed = 0.0, 0.0, 0.0
     r.hashed = 0
@@ -175,6 +186,11 @@ def commit(m, s):
         s.v[j] = s.v_next[j]
     for j in range(m.nq):
         s.q[j] = s.q_next[j]
+    next_tick(s)
+
+
+@kernel
+def next_tick(s):
     if s.n_wrenches:
         s.wrenches[:, :] = 0.0
         s.n_wrenches = 0
@@ -196,11 +212,29 @@ def diverging(m, s):
 
 
 @shared("void(intp)")
+def free_motion(address):
+    """The articulated inertias at the beginning of the step, before there is any: what a hand feels."""
+    m, w, _, _, _, s = load(address)
+    joint_torques(m, s, s.q, s.v, s.dt)
+    articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.a)
+
+
+@shared("void(intp)")
 def place(address):
     """Where everything is."""
-    m, w, _, c, _, s = load(address)
+    m, w, _, c, r, s = load(address)
+    if s.sleeps:
+        rouse(address)
+        if s.stale:
+            list_all(m, w)
+    if w.awake[0] == 0:
+        return
     positions(m, s.q, w)
     place_links(m, w, c)
+    if s.sleeps and s.stale:
+        list_still(m, w, c)
+        free_motion(address)
+        remind(m, w, c, r, s)
 
 
 @shared("void(intp)")
@@ -209,14 +243,6 @@ def begin_step(address):
     m, w, _, _, _, s = load(address)
     place(address)
     velocities(m, s.v, w)
-
-
-@shared("void(intp)")
-def free_motion(address):
-    """The articulated inertias at the beginning of the step, before there is any: what a hand feels."""
-    m, w, _, _, _, s = load(address)
-    joint_torques(m, s, s.q, s.v, s.dt)
-    articulated(m, s.torque, s.armature, s.wrenches[: s.n_wrenches], w, s.a)
 
 
 @shared("int64(intp)")
@@ -233,41 +259,82 @@ def put_rows(address):
     return True
 
 
-@shared("int64(intp)")
-def end_step(address):
-    """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
-    m, _, _, _, r, s = load(address)
-    detect(s.collision, s.full)
-    if s.keeps_ledger:
-        note_start(address)
-    fly(address)
-    leave_out_what_flies_past(address)
-    if not put_rows(address):
-        return False
-    for j in range(m.nv):
-        s.shift[j] = 0.0
-    if r.n_rows:
-        if not solve_rows(address, r, s):
+@kernel
+def sleep_on(m, c, r, s):
+    """A step of a world in which all sleep."""
+    clear_rows(m, r)
+    c.count = c.candidates = c.kept
+    c.pairs, r.n_warm = 0, r.n_kept
+    next_tick(s)
+
+
+@kernel
+def touch(address, m, c, r, s):
+    """Free motion, contacts and their impulses, again for as long as they wake somebody; False if a law failed."""
+    lost, flown, tries = c.lost, False, 0
+    while True:
+        c.lost = lost
+        tries += 1
+        detect(s.collision, s.full)
+        if struck_by_what_is_placed(address):
+            continue
+        if not flown:  # who wakes later has fallen already (waking.py)
+            if s.keeps_ledger:
+                note_start(address)
+            fly(address)
+            flown = True
+        leave_out_what_flies_past(address)
+        if not put_rows(address):
             return False
-    else:
-        r.n_warm = 0
+        for j in range(m.nv):
+            s.shift[j] = 0.0
+        if r.n_rows > r.n_kept:
+            done = solve_rows(address, r, s, tries)
+        elif struck_by_the_awake(address, tries):  # who leaned on them is gone
+            done = WOKEN
+        else:
+            r.n_warm, done = r.n_kept, SOLVED
+        if done != WOKEN:
+            return done == SOLVED
+
+
+@shared("int64(intp)")
+def move(address):
+    """The rest of a step, of those who are awake; False as `end_step`."""
+    m, w, _, c, r, s = load(address)
+    if s.n_asleep and w.awake[0] == 0 and s.keeps_ledger != 1:
+        sleep_on(m, c, r, s)
+        return True
+    if not touch(address, m, c, r, s):
+        return False
     for j in range(m.nv):
         s.shift[j] += s.v_next[j]
     s.fault_at = diverging(m, s)
     if s.fault_at >= 0:
         s.wrenches[:, :] = 0.0  # they were for this step, and what is left of it must not spoil the next
+        wake_all(address)
         s.n_wrenches, r.n_warm = 0, 0
         return False
     if s.keeps_ledger:
         account(address)
+    if s.sleeps:
+        fall_asleep(address)
     advance(m, s, r.link_slot, s.shift, s.dt)
     stay_outside(address)
     commit(m, s)
     return True
 
 
+@shared("int64(intp)")
+def end_step(address):
+    """The rest; False, with the last good state kept and FAULT set, if a law fails or the next is not finite."""
+    if load(address)[5].n_asleep:  # hands and controllers have acted
+        rouse(address)
+    return move(address)
+
+
 @kernel
 def step(address):
     """One step; False if the world stopped."""
-    place(address)  # how it moves is for end_step to find out
-    return end_step(address)
+    place(address)  # how it moves is for the rest to find out
+    return move(address)

@@ -21,7 +21,7 @@ from palpate.world.connections import FREE as UNTIED
 from palpate.world.connections import TIED, WELDED
 from palpate.world.entries import steps
 from palpate.world.modules import CollisionDetector, CollisionHandler, Dynamics, Modules, Simulator
-from palpate.world.reading import contacts_of, fault_of, ledger_of, report_of
+from palpate.world.reading import contacts_of, fault_of, ledger_of, remembered, report_of, sleepers_of
 from palpate.world.views import Contact, Ledger, Snapshot, StepReport, WorldError
 
 
@@ -40,6 +40,7 @@ class World:
                before they are left above the tolerance, which the report then says; impulses never create energy
     capacity   contacts at once; more are counted in report.lost
     ledger     keep account of energy in every step (see `ledger`)
+    sleep      free bodies that rest fall asleep: frozen, at no cost, until something changes (docs/world.md)
     integrator "semi-implicit", or "runge-kutta": of fourth order for what nothing touches and no stiff spring holds
     friction_law, restitution_law    a name in `palpate.contact.laws`, or made by pp.friction_law, pp.restitution_law
     dynamics, collision, contact, simulator    your own module in place of one of ours (`palpate.world.modules`): the
@@ -61,6 +62,7 @@ class World:
         capacity: int | None = None,
         ledger: bool = False,
         integrator: str = "semi-implicit",
+        sleep: bool = True,
         friction_law: str | Law = "coulomb",
         restitution_law: str | Law = "constant",
         dynamics: Dynamics | None = None,
@@ -72,7 +74,8 @@ class World:
         self._laws = (find_law(FRICTION, friction_law), find_law(RESTITUTION, restitution_law))
         self._options = Options(
             float(dt), down, margin, full, tuple((a, b) for a, b in ignore), pairs, tolerance, budget, capacity, ledger,
-            integrator, (law_address(FRICTION, self._laws[0]), law_address(RESTITUTION, self._laws[1])),
+            integrator, sleep and not any((dynamics, collision, contact, simulator)),
+            (law_address(FRICTION, self._laws[0]), law_address(RESTITUTION, self._laws[1])),
             (self._laws[0].state_size, self._laws[1].state_size),
         )  # fmt: skip
         self._seen: tuple[list[Contact], StepReport] | None = None  # contacts and report of a step in Python
@@ -309,9 +312,14 @@ class World:
         """What the last step took."""
         return report_of(self._arrays) if self._seen is None else self._seen[1]
 
+    @property
+    def asleep(self) -> tuple[str, ...]:
+        """Names of the bodies that sleep."""
+        return sleepers_of(self.model, self._state)
+
     def snapshot(self) -> Snapshot:
         """All that the next step depends on; `restore` goes on from it with the same bits."""
-        return Snapshot(self.parts, self.time, {name: x.copy() for name, x in self._remembered().items()})
+        return Snapshot(self.parts, self.time, {name: x.copy() for name, x in remembered(self._arrays).items()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Back to a snapshot of this world with the same bodies in it."""
@@ -319,8 +327,11 @@ class World:
             raise ValueError(
                 f"the snapshot is of a world with {', '.join(snapshot.parts)}, not {', '.join(self.parts)}"
             )
-        for name, x in self._remembered().items():
+        for name, x in remembered(self._arrays).items():
             x[...] = snapshot.arrays[name]
+        self._state.stale = 1
+        r = self._arrays.rows
+        r.n_contacts = r.n_rows = r.n_kept  # no other is left over
 
     # ---- inside
 
@@ -370,14 +381,6 @@ class World:
         new.state.ledger[:] = old.state.ledger
         new.contacts.lost = old.contacts.lost
         keep_ties((old_model, old.state), (model, new.state))
-
-    def _remembered(self) -> dict[str, np.ndarray]:
-        s, r = self._state, self._arrays.rows
-        names = ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind", "joined_at",
-                 "joined_R", "time", "tick", "keeps_ledger", "n_wrenches", "fault", "fault_at", "ledger", "work",
-                 "pushed", "known")  # fmt: skip
-        warm = ("warm_key", "warm_impulse", "n_warm", "warm_friction", "warm_restitution")
-        return {n: s.array(n) for n in names} | {n: r.array(n) for n in warm}
 
     def _joint(self, name: str) -> Joint:
         try:

@@ -39,8 +39,26 @@ def test_phases_of_robots_and_piles_are_all_there():
     phases = {(s.name, s.points, p.name) for s in SCENES.values() for p in s.phases}
     solved = (("hrp2", 32), ("human", 104), ("hrp2", 8), ("human", 8), ("hrp2 all", 32), ("human all", 104))
     robots = {(name, n, p) for name, n in solved for p in ("standing", "pushed", "sliding")}
-    piles = {(name, 0, phase) for name in ("200 boxes", "200 balls") for phase in ("landing", "stacked")}
-    assert phases == robots | piles | {("box", 4, "sliding"), ("stack", 40, "stacked")}
+    piles = {(name, 0, phase) for name in ("200 boxes", "200 balls") for phase in ("landing", "stacked", "asleep")}
+    piles |= {("stack", 40, phase) for phase in ("stacked", "asleep")} | {("1000 boxes", 0, "asleep")}
+    assert phases == robots | piles | {("box", 4, "sliding")}
+
+
+def test_engines_sleep_in_the_scenes_that_say_so_and_in_no_others():
+    assert {s.sleep for s in SCENES.values() if s.phases[0].name == "asleep"} == {True}
+    assert {s.sleep for s in SCENES.values() if s.phases[0].name != "asleep"} == {False}
+    for name, sleeps in (("stack, 40 points, stacked", False), ("stack, 40 points, asleep", True)):
+        engines = contact_engines.settled(SCENES[name])
+        assert [e.name for e in engines].count("PyBullet") <= (not sleeps)
+        for engine in engines:
+            if engine.name == contact_engines.OURS:
+                assert len(engine.world.asleep) == (10 if sleeps else 0)
+            elif engine.name == "MuJoCo":
+                assert engine.d.ntree_awake == (0 if sleeps else 10)
+            elif engine.name == "Rapier":
+                solids = [engine.world.rigid_bodies[handle] for handle in engine.handle.values()]
+                assert sum(solid.is_sleeping for solid in solids) == (10 if sleeps else 0)
+            engine.close()
 
 
 # ---- MuJoCo

@@ -7,6 +7,8 @@ Newton, elliptic cones, 3 dimensions per contact, its own tolerance (1e-8).  Wha
               same linear system as our implicit PD, which its contact solver then sees.  With its own implicit damping
               (Euler or implicitfast) each step factors a second matrix: 5 % slower standing, up to 40 % pushed
   islands     off, 10 % faster where there is but one; on with CG
+  sleep       off, its default, as in all engines; on in the scenes that sleep, with islands, which it needs, and
+              its own threshold (1 mm/s)
   flags       off what these scenes do not have (sensors, actuators, equalities, dry friction ...): 5 to 10 %
   others      iterations, line search, tolerance 1e-6, impratio: no difference beyond noise, left alone
   pyramids    no faster standing, and another friction law
@@ -47,7 +49,9 @@ class MujocoPeer:
     def __init__(self, scene: BenchScene, setting: str) -> None:
         self.setting = setting
         self.model = pp.compile(scene.parts)
-        flags = dict.fromkeys((*_OFF, *(("island",) if setting != "CG" else ())), "disable")
+        flags = dict.fromkeys((*_OFF, *(("island",) if setting != "CG" and not scene.sleep else ())), "disable")
+        if scene.sleep:
+            flags["sleep"] = "enable"
         text = mjcf(self.model, scene.moving_touch, scene.peer_time_constant, _OPTIONS | _SETTINGS[setting], flags)
         self.m = mujoco.MjModel.from_xml_string(text)
         self.d = mujoco.MjData(self.m)

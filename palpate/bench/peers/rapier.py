@@ -3,7 +3,8 @@
 Same placements, masses, inertias, friction, restitution and step of 1 ms.  What was tried, and what is used:
   iterations    4, its default: substeps of 0.25 ms with a sweep each
   precision     single: its package for Python has no other, all other engines here compute in double
-  sleep         off, as in all engines: what lies is solved in every step
+  sleep         off, as in all engines: what lies is solved in every step; on, with its own thresholds (half a radian a
+                second), in the scenes that sleep
   threads       one, as all engines; with two no scene is faster.  It is the one of its common pool, to which it hands
                 part of a large scene: with a pool of its own it would hand over every step, 15 us each.  On a machine
                 that is busy its steps wait for that thread, and times of piles say less
@@ -48,7 +49,7 @@ class RapierPeer:
     loops = False
 
     def __init__(self, scene: BenchScene) -> None:
-        model = pp.compile(scene.parts)
+        model, self.sleep = pp.compile(scene.parts), scene.sleep
         posture = model.posture("start")
         poses = dict(zip(model.body_names, pp.forward_kinematics(model, posture), strict=True))
         self.world = rapier3d.PhysicsWorld(gravity=model.arrays.gravity.tolist())
@@ -74,7 +75,9 @@ class RapierPeer:
         inertia, axes = np.linalg.eigh(np.asarray(body.inertia))
         R = pp.Rotation.from_matrix(axes * np.sign(np.linalg.det(axes)))  # a rotation, not a mirror
         mass = rapier3d.MassProperties(body.com, body.mass, inertia.tolist(), rapier3d.Rotation3(*R.wxyz))
-        solid = rapier3d.RigidBody.dynamic().position(isometry(X)).can_sleep(False).additional_mass_properties(mass)
+        solid = (
+            rapier3d.RigidBody.dynamic().position(isometry(X)).can_sleep(self.sleep).additional_mass_properties(mass)
+        )
         shapes = [collider(shape, shape.placement).density(0.0) for shape in touching(body)]
         self.handle[body.name] = self.world.add_body(solid, shapes)
         made = self.world.rigid_bodies[self.handle[body.name]]

@@ -80,15 +80,16 @@ def put_contacts(h, o, s, at):
     room = (o.contact_force - o.contact_point) // 3
     for i in range(room):
         there = i < r.n_contacts
+        k = (i + r.n_kept) % r.n_contacts if there else 0  # those of sleepers last, should room be short
         point, force = ZERO, ZERO
         if there:
-            n = get3(c.normal, i)
+            n = get3(c.normal, k)
             t1, t2 = tangents(n)
-            impulse = add_scaled(add_scaled(scale(r.lam[i, 0], n), r.lam[i, 1], t1), r.lam[i, 2], t2)
-            point, force = get3(c.point, i), scale(1.0 / h.dt, impulse)
-        words[at + o.contact_body + 2 * i] = g.body[c.shape_a[i]] if there else 0
-        words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[i]] if there else 0
-        words[at + o.contact_mode + i] = mode_of(c, r, i) if there else UNKNOWN
+            impulse = add_scaled(add_scaled(scale(r.lam[k, 0], n), r.lam[k, 1], t1), r.lam[k, 2], t2)
+            point, force = get3(c.point, k), scale(1.0 / h.dt, impulse)
+        words[at + o.contact_body + 2 * i] = g.body[c.shape_a[k]] if there else 0
+        words[at + o.contact_body + 2 * i + 1] = g.body[c.shape_b[k]] if there else 0
+        words[at + o.contact_mode + i] = mode_of(c, r, k) if there else UNKNOWN
         put_part(floats, at + o.contact_point + 3 * i, point)
         put_part(floats, at + o.contact_force + 3 * i, force)
 

@@ -36,11 +36,31 @@ class Start(Struct):
     work: Floats1
     pushed: Ints1
     known: Ints1
+    n_asleep: int
+    asleep: Ints1
+    calm: Ints1
+    q_rest: Floats1
+    felt_then: Floats2
+    bears: Floats1
+    seen: Floats1
     warm_key: Ints1
     warm_impulse: Floats2
     n_warm: int
     warm_friction: Floats2
     warm_restitution: Floats2
+    n_kept: int
+    lam: Floats2
+    mu: Floats1
+    kept: int
+    link_a: Ints1
+    link_b: Ints1
+    shape_a: Ints1
+    shape_b: Ints1
+    feature: Ints1
+    point: Floats2
+    normal: Floats2
+    gap: Floats1
+    still: Ints1
 
 
 load_start = block_loader((Start, False))
@@ -60,9 +80,33 @@ def put_rows(to, values):
 
 
 @kernel
+def restore_sleepers(contacts, rows, now, then):
+    """Who slept, and their contacts."""
+    now.n_asleep, now.stale = then.n_asleep, 1
+    put(now.asleep, then.asleep)
+    put(now.calm, then.calm)
+    put(now.q_rest, then.q_rest)
+    put_rows(now.felt_then, then.felt_then)
+    put(now.bears, then.bears)
+    put(now.seen, then.seen)
+    rows.n_kept, contacts.kept = then.n_kept, then.kept
+    put_rows(rows.lam, then.lam)
+    put(rows.mu, then.mu)
+    put(contacts.link_a, then.link_a)
+    put(contacts.link_b, then.link_b)
+    put(contacts.shape_a, then.shape_a)
+    put(contacts.shape_b, then.shape_b)
+    put(contacts.feature, then.feature)
+    put_rows(contacts.point, then.point)
+    put_rows(contacts.normal, then.normal)
+    put(contacts.gap, then.gap)
+    put(contacts.still, then.still)
+
+
+@kernel
 def restore(world, start):
-    """The world at one address as the Start at another has it; no contact is left over."""
-    _, _, _, _, rows, now = load_world(world)
+    """The world at one address as the Start at another has it; no contact is left over but of those who slept."""
+    _, _, _, contacts, rows, now = load_world(world)
     then = load_start(start)[0]
     put(now.q, then.q)
     put(now.v, then.v)
@@ -88,4 +132,5 @@ def restore(world, start):
     put_rows(rows.warm_friction, then.warm_friction)
     put_rows(rows.warm_restitution, then.warm_restitution)
     rows.n_warm = then.n_warm
-    rows.n_contacts, rows.n_rows = 0, 0
+    restore_sleepers(contacts, rows, now, then)
+    rows.n_contacts, rows.n_rows = rows.n_kept, rows.n_kept
