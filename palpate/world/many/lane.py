@@ -14,11 +14,18 @@ from palpate.model.compile import welded
 from palpate.model.description import MultiBody
 from palpate.world.build import lone_links
 from palpate.world.many.turns import LaneTable
+from palpate.world.reading import remembered
+from palpate.world.views import Snapshot
 from palpate.world.world import World
 
 # What a step reads and does not change, and copies may have their own of: of ModelArrays, of State.
 OF_MODEL = ("mass", "com", "inertia")
 OF_STATE = ("mu_static", "mu_sliding", "spin", "middle")
+# What a World remembers of its sleepers: copies do not sleep, they take turns and would carry it to and fro.
+OF_SLEEP = frozenset(
+    ("n_asleep", "asleep", "calm", "q_rest", "felt_then", "bears", "seen", "n_kept", "lam", "mu", "kept", "link_a",
+     "link_b", "shape_a", "shape_b", "feature", "point", "normal", "gap", "still")
+)  # fmt: skip
 
 
 class Control(Protocol):
@@ -50,7 +57,7 @@ class Lane(World):
     """A World with the bodies and options of another, and with arrays of its own, the model's among them."""
 
     def __init__(self, world: World, controls: Controls | None) -> None:
-        self._laws, self._options = world._laws, world._options
+        self._laws, self._options = world._laws, replace(world._options, sleep=False)
         self._seen, self._modules, self.in_session = None, None, False
         self._parts, self._tied = dict(world._parts), dict(world._tied)
         own: dict[str, Any] = {name: getattr(world.model.arrays, name).copy() for name in OF_MODEL}
@@ -66,6 +73,14 @@ class Lane(World):
         numbers = [x for c in self.controls for x in (c.tick.address, c.block.address, c.every, c.phase)]
         at = [x.ctypes.data for x in pieces(self, self.controls).values()]
         self.table = LaneTable(world=self._address, at=np.array(at), controls=np.array(numbers, dtype=np.int64))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Back to a snapshot, in which whoever slept is awake."""
+        super().restore(snapshot)
+        s, r, c = self._arrays.state, self._arrays.rows, self._arrays.contacts
+        s.n_asleep, r.n_kept, c.kept = 0, 0, 0
+        s.asleep[:] = c.still[:] = 0
+        self.forget_contacts()
 
     def add(self, part: MultiBody) -> str:
         raise ValueError("a copy has the bodies of all: add to the world and make another batch")
@@ -96,7 +111,7 @@ def read_pieces(world: World) -> dict[str, np.ndarray]:
 
 def pieces(world: World, controls: Iterable[Control] = ()) -> dict[str, np.ndarray]:
     """All that makes a copy, by name, in the order of its row; what controls remember is "control.name"."""
-    known = world._remembered()
+    known = {name: x for name, x in remembered(world.arrays).items() if name not in OF_SLEEP}
     warm = {name: x for name, x in known.items() if name.startswith("warm_")}
     kept = {name: x for name, x in known.items() if name not in warm}
     own = {f"{c.name}.{name}": x for c in controls for name, x in (c.remembers or {}).items()}
