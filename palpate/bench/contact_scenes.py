@@ -132,9 +132,11 @@ def stack(boxes: int = 10) -> BenchScene:
 
 
 def asleep(scene: BenchScene) -> BenchScene:
-    """The same after twice the time, in engines whose bodies may sleep: ours, MuJoCo, Rapier; for long enough that
-    those who wake now and then are among it."""
-    return replace(scene, phases=(Phase("asleep", 500),), settling=2 * scene.settling, sleep=True)
+    """The same after three times as long, in engines whose bodies may sleep: ours, MuJoCo, Rapier.
+
+    For so many steps that those in which somebody wakes are among them.
+    """
+    return replace(scene, phases=(Phase("asleep", 500),), settling=3 * scene.settling, sleep=True)
 
 
 def pile(kind: str, bodies: int = 200, across: int = 5) -> Iterator[BenchScene]:

@@ -128,10 +128,9 @@ def proxy_pair(address, i, j):
         end_pair(address, link_a, link_b)
 
 
-@stage
-def candidate_pair(address, i, j):
+@kernel
+def candidate_pair(address, g, c, i, j):
     """Proxies i and j, whose boxes overlap, unless both are of one link, or still, or kept apart."""
-    g, c = load_collision(address)
     a, b = min(i, j), max(i, j)
     link, other = g.proxy_link[a], g.proxy_link[b]
     if link != other and not (c.still[link] and c.still[other]) and not excludes(g.excluded_begin, g.excluded, a, b):
@@ -155,7 +154,7 @@ def pairs_of_the_few(address, g, c, n):
                 and c.high[j, 2] >= low[2]
                 and (j > i or c.still[g.proxy_link[j]])
             ):
-                candidate_pair(address, i, j)
+                candidate_pair(address, g, c, i, j)
 
 
 @shared("void(intp, intp)")
@@ -187,4 +186,4 @@ def detect(address, full):
                 and c.sorted[j, 4] <= high_v
                 and c.sorted[j, 5] >= low_v
             ):
-                candidate_pair(address, c.order[i], c.order[j])
+                candidate_pair(address, g, c, c.order[i], c.order[j])

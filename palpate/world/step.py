@@ -157,7 +157,7 @@ def solve_rows(address, r, s, tries):
         return FAILED
     find_islands(r)
     solve(s.rows, r.unmatched == 0)
-    if struck_by_the_awake(address, tries):
+    if s.n_asleep and struck_by_the_awake(address, tries):
         return WOKEN
     remember(r)
     if r.n_rounds:
@@ -276,7 +276,7 @@ def touch(address, m, c, r, s):
         c.lost = lost
         tries += 1
         detect(s.collision, s.full)
-        if struck_by_what_is_placed(address):
+        if s.n_asleep and struck_by_what_is_placed(address):
             continue
         if not flown:  # who wakes later has fallen already (waking.py)
             if s.keeps_ledger:
@@ -290,7 +290,7 @@ def touch(address, m, c, r, s):
             s.shift[j] = 0.0
         if r.n_rows > r.n_kept:
             done = solve_rows(address, r, s, tries)
-        elif struck_by_the_awake(address, tries):  # who leaned on them is gone
+        elif s.n_asleep and struck_by_the_awake(address, tries):  # who leaned on them is gone
             done = WOKEN
         else:
             r.n_warm, done = r.n_kept, SOLVED

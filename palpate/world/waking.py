@@ -203,7 +203,7 @@ def struck_by_what_is_placed(address):
     """After `detect`: what is placed, has moved and now touches a sleeper wakes it; True: look again."""
     m, w, _, c, r, s = load(address)
     asleep = s.n_asleep
-    for i in range(c.kept, c.count if asleep else 0):
+    for i in range(c.kept, c.count):
         a, b = c.link_a[i], c.link_b[i]
         for side in range(2):
             link, other = (b, a) if side else (a, b)
@@ -220,8 +220,6 @@ def struck_by_the_awake(address, tries):
     """After the solve: those to whom the awake do what they do not bear wake; True: look and solve again."""
     m, w, _, c, r, s = load(address)
     asleep = s.n_asleep
-    if asleep == 0:
-        return False
     for i in range(1, m.parent.shape[0]):
         put6(s.felt, i, ZERO, ZERO)
     for i in range(r.n_kept, r.n_contacts):
