@@ -1,5 +1,6 @@
 """Promises of the compiler layer: edits are seen, checks bite, kernels refuse Python, nothing allocates."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -57,6 +58,32 @@ def test_an_edit_of_a_kernel_in_another_file_is_seen(package):
     inner = package / "twofiles" / "inner.py"
     inner.write_text(inner.read_text().replace("3.0", "5.0"))
     assert output(RUN, package) == "11.0 0"
+
+
+@compiled
+def test_a_kernel_is_a_part_of_its_callers_and_is_kept_for_the_next_of_them(package):
+    code = """
+        from twofiles.outer import run
+        from twofiles.inner import triple
+        print(run(2.0), sum(triple._cache_hits.values()))
+        (part,), (door,) = triple.overloads.values(), run.overloads.values()
+        for each in (part, door):
+            print(each.library.get_pointer_to_function(each.fndesc.llvm_func_name) != 0)
+    """
+    assert output(code, package).split() == ["7.0", "0", "False", "True"]  # machine code is the caller's alone
+    outer = package / "twofiles" / "outer.py"
+    outer.write_text(outer.read_text().replace("+ 1.0", "+ 2.0"))
+    assert output(code, package).split() == ["8.0", "1", "False", "True"]
+
+
+@compiled
+def test_while_something_is_compiled_garbage_is_collected_rarely_and_then_as_before():
+    from palpate.jit.garbage import OBJECTS, collected_rarely
+
+    before = gc.get_threshold()
+    with collected_rarely():
+        assert gc.get_threshold()[0] >= OBJECTS
+    assert gc.get_threshold() == before
 
 
 @compiled
