@@ -20,7 +20,7 @@ INNER_M, PITCH_M, SIZE_M = 0.35, 0.13, 0.08  # first ring around the column, bet
 def crowd(n: int = 200, layers: int = 2, seed: int = 0, rate_hz: float = 1000.0) -> Scene:
     """A PUMA 560 held in the middle of n boxes, balls, capsules and cylinders in rings, a little above the floor."""
     rng = np.random.default_rng(seed)
-    world = World([puma560(), floor(height=FLOOR_Z_M), *_solids(n, layers, rng)], dt=1.0 / rate_hz)
+    world = World([puma560(), floor(height=FLOOR_Z_M), *_solids(n, layers, rng)], dt=1.0 / rate_hz, sleep=True)
     arm = world.model.q_index
     line_start = world.model.posture("line_start")
     for name in (j.name for j in puma560().joints if j.kind == "revolute"):

@@ -43,7 +43,7 @@ class Options:
     capacity: int | None = None
     ledger: bool = False
     integrator: str = "semi-implicit"
-    sleep: bool = True
+    sleep: bool = False
     laws: tuple[int, int] = (0, 0)  # addresses, friction and restitution
     law_states: tuple[int, int] = (0, 0)  # numbers that each keeps at a contact
 

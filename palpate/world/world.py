@@ -62,7 +62,7 @@ class World:
         capacity: int | None = None,
         ledger: bool = False,
         integrator: str = "semi-implicit",
-        sleep: bool = True,
+        sleep: bool = False,
         friction_law: str | Law = "coulomb",
         restitution_law: str | Law = "constant",
         dynamics: Dynamics | None = None,

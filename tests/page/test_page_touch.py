@@ -97,7 +97,7 @@ def test_the_wheel_moves_a_held_point_in_depth(tab: Tab, watcher: Watcher) -> No
 
 
 def presses(watcher: Watcher, tick: int) -> list[dict[str, Any]]:
-    """Frames in which the first hand presses; on a busy machine it is let go for a moment, and then it has no target."""
+    """Frames in which the first hand presses; one that was let go for a moment, on a busy machine, has no target."""
     return [f for f in watcher.since(tick) if f["hand_kind"][0] == frame.PRESS]
 
 

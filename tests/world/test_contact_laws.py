@@ -78,7 +78,7 @@ def run(world, steps):
 
 
 def test_the_built_in_law_and_the_same_law_by_address_give_the_same_motion():
-    one, two = sliding_box(sleep=False), sliding_box(friction_law=coulomb_again)
+    one, two = sliding_box(), sliding_box(friction_law=coulomb_again)
     q1, _ = run(one, 600)
     q2, _ = run(two, 600)
     assert (q1 == q2).all()

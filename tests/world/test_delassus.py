@@ -49,7 +49,6 @@ def test_the_table_is_J_inverse_H_J_transposed_and_the_contact_equation_closes(s
     """Acceptance 26: Delassus to 1e-12 relative, eq. 16 to 1e-9, springs in the joints counted in."""
     if scene == "bodies":
         world, steps = dominoes(6).world, 600  # fallen onto each other
-        world.arrays.state.sleeps = 0  # or there would be nothing to solve
     else:
         world, steps = (hrp2_standing if scene == "hrp2" else human_standing)(full=True).world, 20
     q = before_and_after(world, steps)

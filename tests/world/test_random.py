@@ -18,7 +18,7 @@ import palpate as pp
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_scenes_stay_finite_shallow_and_honest(seed, n, restitution, full):
     """No NaN; penetration below the way of a step at the speed of a fall plus 1 mm; the residual is what it says."""
-    world = random_world(np.random.default_rng(seed), n, restitution, full=full, sleep=False)  # rows that are solved
+    world = random_world(np.random.default_rng(seed), n, restitution, full=full)
     for _ in range(60):
         world.step(10)
         assert np.isfinite(world.q).all()

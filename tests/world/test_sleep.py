@@ -15,6 +15,11 @@ ROUGH, ICE = pp.Material("rough", 0.6), pp.Material("ice", 0.0)
 TILT = pp.Rotation.about((0, 1, 0), 0.2)
 
 
+def sleepy(parts, **options):
+    """A world whose bodies sleep, unless it is said otherwise."""
+    return pp.World(parts, **{"sleep": True} | options)
+
+
 def block(name, x=0.0, z=0.05, mass=1.0, material=ROUGH, R=None, edge=0.1):
     R = R or pp.Rotation()
     return pp.models.box((edge,) * 3, mass=mass, at=(x, 0.0, z), R=R, material=material, name=name)
@@ -23,14 +28,14 @@ def block(name, x=0.0, z=0.05, mass=1.0, material=ROUGH, R=None, edge=0.1):
 def tower(**options):
     """Three boxes on each other, heavy below."""
     boxes = [block(f"b{i}", 0.01 * i, 0.05 + 0.1 * i, mass=3.0 - i) for i in range(3)]
-    return pp.World([pp.models.plane(material=ROUGH), *boxes], **options)
+    return sleepy([pp.models.plane(material=ROUGH), *boxes], **options)
 
 
 def slope(**options):
     """A box that sticks to a slope."""
     up = tuple(TILT.apply((0, 0, 1)))
     box = pp.models.box((0.1,) * 3, at=tuple(TILT.apply((0, 0, 0.05))), R=TILT, material=ROUGH, name="b0")
-    return pp.World([pp.models.plane(normal=up, material=ROUGH), box], **options)
+    return sleepy([pp.models.plane(normal=up, material=ROUGH), box], **options)
 
 
 def arch(**options):
@@ -38,7 +43,7 @@ def arch(**options):
     table = pp.models.box((0.2, 0.2, 0.1), at=(0.2, 0, 0.05), material=ROUGH, name="table", placed=True)
     blocks = [block("b0", -0.2, 0.1, edge=0.2), block("b1", 0.2, 0.15)]
     plank = pp.models.box((0.6, 0.1, 0.02), mass=0.5, at=(0, 0, 0.21), material=ROUGH, name="plank")
-    return pp.World([pp.models.plane(material=ROUGH), table, *blocks, plank], **options)
+    return sleepy([pp.models.plane(material=ROUGH), table, *blocks, plank], **options)
 
 
 def balls(**options):
@@ -46,7 +51,7 @@ def balls(**options):
     walls = [pp.models.plane(normal=n, name=f"wall{n}", material=ROUGH) for n in ((1, 0, 1), (-1, 0, 1))]
     ends = [pp.models.plane((0, y, 0), (0, -np.sign(y), 0), name=f"end{y}", material=ROUGH) for y in (-0.15, 0.15)]
     parts = [pp.models.ball(0.05, at=(0, y, 0.0708), material=ROUGH, name=f"ball{y}") for y in (-0.1, 0.0, 0.1)]
-    return pp.World([*walls, *ends, *parts], **options)
+    return sleepy([*walls, *ends, *parts], **options)
 
 
 FAMILY = [tower, slope, arch, balls]
@@ -190,7 +195,7 @@ def test_what_slides_down_a_slope_never_sleeps():
     up = tuple(TILT.apply((0, 0, 1)))
     slick = pp.Material("slick", 0.19)  # tan 0.2 is 0.203
     box = pp.models.box((0.1,) * 3, at=tuple(TILT.apply((0, 0, 0.05))), R=TILT, material=slick, name="b")
-    world = pp.World([pp.models.plane(normal=up, material=slick), box])
+    world = sleepy([pp.models.plane(normal=up, material=slick), box])
     for _ in range(600):
         world.step()
         assert world.asleep == ()
@@ -199,7 +204,7 @@ def test_what_slides_down_a_slope_never_sleeps():
 
 @pytest.mark.parametrize("speed", [1e-4, 1e-5])
 def test_what_creeps_never_sleeps(speed):
-    world = pp.World([pp.models.plane(), pp.models.ball(0.05, at=(0, 0, 0.05), name="b")])
+    world = sleepy([pp.models.plane(), pp.models.ball(0.05, at=(0, 0, 0.05), name="b")])
     set_velocity(world, "b", (speed, 0, 0), (0, speed / 0.05, 0))
     world.step(2000)
     assert world.asleep == ()
@@ -207,7 +212,7 @@ def test_what_creeps_never_sleeps(speed):
 
 
 def test_what_turns_round_in_its_flight_or_on_a_slope_never_sleeps():
-    thrown = pp.World([pp.models.plane(), pp.models.ball(0.05, at=(0, 0, 0.05), name="b")])
+    thrown = sleepy([pp.models.plane(), pp.models.ball(0.05, at=(0, 0, 0.05), name="b")])
     set_velocity(thrown, "b", (0, 0, 2.0))
     for _ in range(400):
         thrown.step()
@@ -217,7 +222,7 @@ def test_what_turns_round_in_its_flight_or_on_a_slope_never_sleeps():
 def test_what_floats_never_sleeps():
     """At rest, or slower than what rests, and two that touch: momentum stays."""
     parts = [pp.models.ball(0.05, at=(0.1 * k, 0, 0), name=f"b{k}") for k in range(3)]
-    world = pp.World(parts, gravity=(0, 0, 0))
+    world = sleepy(parts, gravity=(0, 0, 0))
     set_velocity(world, "b0", (1e-7, 0, 0))
     world.step(1000)
     assert world.asleep == ()
@@ -225,15 +230,15 @@ def test_what_floats_never_sleeps():
 
 
 def test_trees_and_what_they_carry_never_sleep():
-    arm = pp.World([pp.models.puma560(), pp.models.plane(), block("b0", 2.0)])
+    arm = sleepy([pp.models.puma560(), pp.models.plane(), block("b0", 2.0)])
     arm.hold()
     arm.step(400)
     assert arm.asleep == ("b0",)
 
 
 def test_no_sleep_where_laws_or_modules_are_somebodys_own():
-    assert not pp.World([block("b0"), pp.models.plane()], friction_law="stribeck").arrays.state.sleeps
-    assert not pp.World([block("b0"), pp.models.plane()], sleep=False).arrays.state.sleeps
+    assert not sleepy([block("b0"), pp.models.plane()], friction_law="stribeck").arrays.state.sleeps
+    assert not sleepy([block("b0"), pp.models.plane()], sleep=False).arrays.state.sleeps
 
 
 # ---- neighbours
@@ -266,7 +271,7 @@ def test_a_table_that_moves_wakes_what_stands_on_it(way):
 
 def test_a_table_that_comes_wakes_what_it_touches_and_no_other():
     table = pp.models.box((0.2, 0.2, 0.1), at=(0.0, 1.0, 0.05), name="table", placed=True)
-    world = asleep(pp.World([pp.models.plane(), block("b0"), block("b1", 1.0), table]))
+    world = asleep(sleepy([pp.models.plane(), block("b0"), block("b1", 1.0), table]))
     world.place("table", pp.Transform(p=(0.1495, 0, 0.05)))
     world.step()
     assert world.asleep == ("b1",)
@@ -283,7 +288,7 @@ def test_what_strikes_a_sleeper_meets_it_as_awake(seed, restitution):
     rubber = pp.Material("rubber", 0.4, restitution=restitution)
     parts = [pp.models.plane(material=ROUGH), *(block(f"b{i}", 0, 0.05 + 0.1 * i) for i in range(3))]
     parts.append(pp.models.ball(0.04, mass=0.5, at=(0.0, 3.0, 0.04), material=rubber, name="ball"))
-    worlds = [pp.World(parts, sleep=sleep) for sleep in (True, False)]
+    worlds = [sleepy(parts, sleep=sleep) for sleep in (True, False)]
     for world in worlds:
         world.step(400)
     assert {"b0", "b1", "b2"} <= {*worlds[0].asleep}
@@ -305,7 +310,7 @@ def test_what_strikes_a_sleeper_meets_it_as_awake(seed, restitution):
 
 def test_what_rolls_past_wakes_nobody():
     """Within the margin, without a force."""
-    world = asleep(pp.World([pp.models.plane(), block("b0"), pp.models.ball(0.05, at=(0.3, 0.103, 0.05), name="ball")]))
+    world = asleep(sleepy([pp.models.plane(), block("b0"), pp.models.ball(0.05, at=(0.3, 0.103, 0.05), name="ball")]))
     set_velocity(world, "ball", (-0.5, 0, 0), (0, -10.0, 0))
     near = 0
     for _ in range(1000):
@@ -319,7 +324,7 @@ def test_what_rolls_past_wakes_nobody():
 def spinning_on(material):
     """A ball that spins for ever on a box."""
     ball = pp.models.ball(0.05, at=(0, 0, 0.15), material=ROUGH, name="ball")
-    world = pp.World([pp.models.plane(material=material), block("b0"), ball])
+    world = sleepy([pp.models.plane(material=material), block("b0"), ball])
     set_velocity(world, "ball", angular=(0, 0, 5.0))
     world.step(300)
     return world
@@ -360,7 +365,7 @@ def heap(n=30, **options):
              for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))]  # fmt: skip
     parts = [pp.models.ball(0.05, at=(*rng.uniform(-0.1, 0.1, 2), 0.06 + 0.11 * i), material=ROUGH, name=f"ball{i}")
              for i in range(n)]  # fmt: skip
-    return pp.World([pp.models.plane(material=ROUGH), *walls, *parts], **options)
+    return sleepy([pp.models.plane(material=ROUGH), *walls, *parts], **options)
 
 
 def test_sleepers_of_a_restless_heap_never_lack_more_of_their_balance_than_they_bear():
@@ -446,9 +451,8 @@ def test_the_account_closes_with_sleepers(scene):
 def test_a_hand_wakes_what_it_pushes(body, force):
     """In a session: a stack that sleeps, pushed after half a second, moves as one that is awake."""
     push = Scripted((Push(body, 0.5, 0.6, (force, 0.0, 0.0)),))
-    scenes = [stack(5)]
-    parts = list(scenes[0].world._parts.values())
-    scenes.append(Scene("stack", "awake", pp.World(parts, dt=1e-3, sleep=False)))
+    parts = list(stack(5).world._parts.values())
+    scenes = [Scene("stack", "a stack", sleepy(parts, dt=1e-3, sleep=sleep)) for sleep in (True, False)]
     one, other = (simulated_run(scene, 800, push) for scene in scenes)
     assert np.array_equal(one["q"][300], one["q"][499])
     assert not np.array_equal(other["q"][300], other["q"][499])
