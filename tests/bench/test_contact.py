@@ -239,7 +239,8 @@ def test_without_peers_all_rows_are_there_and_the_missing_are_named(monkeypatch,
     assert [(row["scene"], row["points"], row["phase"]) for row in result["rows"]] == expected
     for row in result["rows"]:
         (run,) = row["runs"]
-        assert (run["contacts"], run["residual"], run["height_m"]) == (3, 1e-9, 0.7)
+        assert (run["contacts"], run["residual"]) == (3, 1e-9)
+        assert run["height_m"] == pytest.approx(0.7, rel=1e-12)  # a mean of up to a thousand
         assert run["drift_m"] == (None if row["phase"] == "landing" else (0.0, 0.0))
         assert row["mujoco_ratio"] is None
         assert row["rapier_ratio"] is None
@@ -262,7 +263,9 @@ def test_a_quick_run_of_everything_prints_and_writes_all_rows(tmp_path, capsys):
     assert len(result["rows"]) == sum(len(s.phases) for s in SCENES.values())
     for row in result["rows"]:
         assert row["scene"] in out
-        assert {run["engine"] for run in row["runs"]} == installed
+        assert {run["engine"] for run in row["runs"]} == installed - (
+            {"PyBullet"} if row["phase"] == "asleep" else set()
+        )
         for run in row["runs"]:
             t = run["timing"]
             assert 0.0 < t["p50_us"] <= t["p99_us"] <= t["max_us"]

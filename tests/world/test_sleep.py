@@ -269,6 +269,7 @@ def test_a_table_that_moves_wakes_what_stands_on_it(way):
     assert world.asleep == ()
 
 
+@pytest.mark.nojit
 def test_a_table_that_comes_wakes_what_it_touches_and_no_other():
     table = pp.models.box((0.2, 0.2, 0.1), at=(0.0, 1.0, 0.05), name="table", placed=True)
     world = asleep(sleepy([pp.models.plane(), block("b0"), block("b1", 1.0), table]))
@@ -330,6 +331,7 @@ def spinning_on(material):
     return world
 
 
+@pytest.mark.nojit
 def test_what_stands_firmly_sleeps_beside_what_moves():
     world = spinning_on(ROUGH)
     assert world.asleep == ("b0",)
@@ -385,6 +387,7 @@ def test_sleepers_of_a_restless_heap_never_lack_more_of_their_balance_than_they_
     assert beside > 10
 
 
+@pytest.mark.nojit
 def test_what_leaves_a_sleeper_wakes_it():
     world = spinning_on(ROUGH)
     world.place("ball", pp.Transform(p=(1.0, 0, 0.05)))
