@@ -4,7 +4,8 @@ A sweep turns impulses x into y.  What it changes, g = y - x, serves as the dire
 Erleben 2010, after Fletcher and Reeves):
     beta = |g|^2 / |g before|^2;    beta < 1: x <- P(y + beta d), d <- beta d + g;    else: x <- y, d <- g
 |g|^2 weighs every row by the mean g_i of its own block: bodies of any mass count alike.  At the cost of one and a half
-plain sweeps, ten to a thousand times nearer after forty of them in a pile.
+plain sweeps, ten to a thousand times nearer after forty of them in a pile.  For what Newton can finish plain sweeps are
+the better start: a step along d also brings frictions that hold each other, which nothing asks for.
 """
 
 from palpate.contact.deadline import out_of_time
@@ -16,9 +17,12 @@ from palpate.spatial.vectors import add_scaled, dot, get3, put3, sub
 IN_ANY_CASE = 4  # sweeps, however late it is
 
 
-@shared("int64(intp, intp, intp, intp, intp, intp)")
-def conjugate_sweeps(address, begin, end, slots_begin, slots_end, most):
-    """Improve lam and W of an island by at most so many sweeps; returns how many.  dlam keeps d, du keeps x."""
+@shared("int64(intp, intp, intp, intp, intp, intp, intp)")
+def sweeps(address, begin, end, slots_begin, slots_end, most, led):
+    """Improve lam and W of an island by at most so many sweeps; returns how many.  dlam keeps d, du keeps x.
+
+    led  1: along conjugate directions, 0: plain sweeps
+    """
     (r,) = load_rows(address)
     before = 0.0
     for count in range(1, most + 1):
@@ -33,7 +37,7 @@ def conjugate_sweeps(address, begin, end, slots_begin, slots_end, most):
             changed += r.scale[i] * dot(g, g)
         if count == most or changed == 0.0 or (count >= IN_ANY_CASE and out_of_time(r)):
             return count
-        beta = changed / before if changed < before else 0.0
+        beta = changed / before if led and changed < before else 0.0
         before = changed
         for k in range(begin, end):
             i = r.order[k]

@@ -8,7 +8,7 @@ import math
 
 from palpate.contact.admm import admm
 from palpate.contact.cone import project
-from palpate.contact.conjugate import conjugate_sweeps
+from palpate.contact.conjugate import sweeps
 from palpate.contact.deadline import out_of_time, share_time
 from palpate.contact.factor import analyse
 from palpate.contact.newton import newton
@@ -119,7 +119,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             most = min(SWEEPS_AT_ONCE, MOST_SWEEPS - swept) if dear else 0 if warm else FIRST_SWEEPS
             most = min(most, int(budget / (SWEEP_ROW * n)))
             if most:
-                done = conjugate_sweeps(address, begin, end, slots_begin, slots_end, most)
+                done = sweeps(address, begin, end, slots_begin, slots_end, most, dear)
                 budget -= done * SWEEP_ROW * n
                 swept += done
                 continue

@@ -8,7 +8,7 @@ contact impulses stay.
 The neighbours.  What is awake and touches a sleeper meets something that does not move.  That is so while what it does
 to the sleeper, the net force and moment, is what it did when that fell asleep, mostly nothing: what a group does not
 bear wakes it, within the step, whose impulses are solved again (waking.py).  LOOSE is the tolerance of the solver.  One
-ball that rolls is not to keep the heap awake on which it does: a group each of whose loaded contacts has friction to
+ball that rolls is not to keep the heap awake on which it does: a group each of whose loaded patches has friction to
 spare (SPARE) stands whatever changes a little, bears changes of a hundredth of a weight (FIRM), and only such a group
 sleeps beside what pushes it.  Who has woken by such a change, and not moved, sleeps again at the next look, but no
 account is forgotten for that: felt_then less what the awake do is always what a sleeper lacks of its balance.
@@ -103,17 +103,40 @@ def count_calm(m, c, r, s):
 
 
 @kernel
-def judge(m, s, r, i, link, other):
+def same_pair(c, i, k):
+    return c.link_a[i] == c.link_a[k] and c.link_b[i] == c.link_b[k]
+
+
+@kernel
+def patch_slips(c, r, i, load):
+    """Whether contact i and those after it, between the same links, carry more than `load` and use up their friction.
+
+    Together: how points of one patch share its friction is anybody's guess, and some may be at their limit, held by
+    others.  False for all but the first of them.
+    """
+    if i > r.n_kept and same_pair(c, i, i - 1):
+        return False
+    pressed, limit, across, k = 0.0, 0.0, ZERO, i
+    while k < r.n_contacts and same_pair(c, i, k):
+        l = get3(r.lam, k)
+        t1, t2 = tangents(get3(c.normal, k))
+        across = add_scaled(add_scaled(across, l[1], t1), l[2], t2)
+        pressed += l[0]
+        limit += r.mu[k] * l[0]
+        k += 1
+    return pressed > load and length(across) >= SPARE * limit
+
+
+@kernel
+def judge(m, c, s, r, i, link, other):
     """What row i, with an impulse, says of the group of `link`."""
-    l, found = get3(r.lam, i), 0
+    found = 0
     if s.pushed[other] == WORLD:
         found = CARRIED
     elif s.tired[other] == 0:  # it moves, or would be tired soon
         found = PUSHED if s.lone[other] and m.kind[other] == FREE and s.calm[other] == 0 else DISTURBED
-    if l[0] > LOADED * weight(m, s, link):
-        limit = SPARE * r.mu[i] * l[0]
-        if l[1] * l[1] + l[2] * l[2] >= limit * limit:
-            found |= SLIPPING
+    if patch_slips(c, r, i, LOADED * weight(m, s, link)):
+        found |= SLIPPING
     return found
 
 
@@ -137,7 +160,7 @@ def find_groups(m, c, r, s):
         for side in range(2):
             link, other = (c.link_b[i], c.link_a[i]) if side else (c.link_a[i], c.link_b[i])
             if s.tired[link]:
-                found = judge(m, s, r, i, link, other)
+                found = judge(m, c, s, r, i, link, other)
                 if found & CARRIED and c.still[other] == 0:  # what is placed has moved
                     found = DISTURBED
                 s.verdict[leader(s.group, link)] |= found
