@@ -46,8 +46,9 @@ def times_axis(IA, i, S, k):
 @kernel
 def start(m, w):
     """Each link by itself: its rigid inertia as IA, the force it needs at zero qdd as pA (kept in F)."""
-    for at in range(1, w.awake[0] + 1):
-        i = w.awake[at]
+    for i in range(1, m.parent.shape[0]):
+        if w.awake[i] == 0:
+            continue
         alpha, a = get6(w.A, i)
         omega, v = get6(w.V, i)
         mass, c, I = link_mass(m, w, i)
@@ -63,8 +64,9 @@ def eliminate(m, tau, armature, w):
 
     armature  (A,) the model's, or with what implicit springs and dampers add: dt kv + dt^2 kp
     """
-    for at in range(w.awake[0], 0, -1):
-        i = w.awake[at]
+    for i in range(m.parent.shape[0] - 1, 0, -1):
+        if w.awake[i] == 0:
+            continue
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
         for k in range(first + m.axis_count[i] - 1, first - 1, -1):
             S, U = six(w.S, k, 0), times_axis(w.IA, i, w.S, k)
@@ -87,8 +89,9 @@ def eliminate(m, tau, armature, w):
 @kernel
 def accelerate(m, w, a):
     """Outward: the accelerations."""
-    for at in range(1, w.awake[0] + 1):
-        i = w.awake[at]
+    for i in range(1, m.parent.shape[0]):
+        if w.awake[i] == 0:
+            continue
         dalpha, da = get6(w.dA, m.parent[i])
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
             Un, Uf = get6(w.U, k)
@@ -117,8 +120,9 @@ def articulated(m, tau, armature, wrenches, w, a):
 @kernel
 def eliminate_again(m, tau, w):
     """Inward, forces only: pA in F, with the factors that `eliminate` left."""
-    for at in range(w.awake[0], 0, -1):
-        i = w.awake[at]
+    for i in range(m.parent.shape[0] - 1, 0, -1):
+        if w.awake[i] == 0:
+            continue
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
         for k in range(first + m.axis_count[i] - 1, first - 1, -1):
             u = tau[m.axis_v[k]] - inner(six(w.S, k, 0), F)
@@ -131,8 +135,9 @@ def eliminate_again(m, tau, w):
 @kernel
 def articulated_again(m, tau, wrenches, w, a):
     """The same with the inertias of the last `articulated` and the V, A that `velocities` wrote since: forces only."""
-    for at in range(1, w.awake[0] + 1):
-        i = w.awake[at]
+    for i in range(1, m.parent.shape[0]):
+        if w.awake[i] == 0:
+            continue
         alpha, acc = get6(w.A, i)
         omega, v = get6(w.V, i)
         mass, c, I = link_mass(m, w, i)
@@ -146,8 +151,9 @@ def articulated_again(m, tau, wrenches, w, a):
 @kernel
 def response(m, tau, w, a):
     """a = H^-1 tau with the inertias of the last `articulated`, of joints that are not free."""
-    for at in range(1, w.awake[0] + 1):
-        i = w.awake[at]
+    for i in range(1, m.parent.shape[0]):
+        if w.awake[i] == 0:
+            continue
         put_six(w.F, i, 0, no_six())
     eliminate_again(m, tau, w)
     accelerate(m, w, a)

@@ -97,8 +97,9 @@ def turning_axes(m, i, w, R, p):
 def positions(m, q, w):
     """q -> R, p, origin, S."""
     angles(m, q, w)
-    for at in range(1, w.awake[0] + 1):
-        i = w.awake[at]
+    for i in range(1, m.parent.shape[0]):
+        if w.awake[i] == 0:
+            continue
         parent = m.parent[i]
         R_parent = get9(w.R, parent)
         R, p = frames(m, i, q, w, R_parent, get3(w.p, parent))
@@ -149,8 +150,9 @@ def velocities(m, v, w):
     """v and what `positions` wrote -> V, A, drift; gravity is an upward acceleration of the world."""
     for r in range(3):  # every time: a session may change it
         w.A[WORLD, 3 + r] = -m.gravity[r]
-    for at in range(1, w.awake[0] + 1):
-        i = w.awake[at]
+    for i in range(1, m.parent.shape[0]):
+        if w.awake[i] == 0:
+            continue
         parent = m.parent[i]
         omega, u = get6(w.V, parent)
         alpha, a = get6(w.A, parent)

@@ -17,9 +17,7 @@ class Workspace(NamedTuple):
     World axes throughout; moments and linear velocities about the tree's reference point (see kinematics.py).
     """
 
-    awake: (
-        Ints1  # (L,) how many links are looked at, then which: all but those that sleep      the world (world/sleep.py)
-    )
+    awake: Ints1  # (L,) 1: looked at, as all but sleepers are; row 0: how many    world
     x: Floats1  # (A,) value of each axis of a chain                   kinematics
     sin: Floats1  # (A,)                                               kinematics
     cos: Floats1  # (A,)                                               kinematics
@@ -57,7 +55,7 @@ def workspace(model: Model) -> Workspace:
     dense = nv if model.has_mimic else 0  # only they solve with the dense matrix
     zeros = np.zeros
     work = Workspace(
-        awake=np.arange(L), x=zeros(A), sin=zeros(A), cos=zeros(A),
+        awake=np.ones(L, dtype=np.int64), x=zeros(A), sin=zeros(A), cos=zeros(A),
         R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
         drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
         IA=zeros((L, 36)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),

@@ -239,29 +239,25 @@ def note_felt(w, c, r, s, kept):
 @kernel
 def list_awake(m, w, c, s):
     """Whom kinematics and dynamics look at: not what sleeps, nor what is placed and has not moved."""
-    n = 0
+    w.awake[0] = 0
     for i in range(1, m.parent.shape[0]):
-        if s.asleep[i] == 0 and not c.still[i]:
-            n += 1
-            w.awake[n] = i
-    w.awake[0] = n
+        w.awake[i] = s.asleep[i] == 0 and c.still[i] == 0
+        w.awake[0] += w.awake[i]
 
 
 @kernel
 def list_still(m, w, c):
     """The others."""
-    n = 0
+    w.awake[0] = 0
     for i in range(1, m.parent.shape[0]):
-        if c.still[i]:
-            n += 1
-            w.awake[n] = i
-    w.awake[0] = n
+        w.awake[i] = c.still[i]
+        w.awake[0] += w.awake[i]
 
 
 @kernel
 def list_all(m, w):
     for i in range(1, m.parent.shape[0]):
-        w.awake[i] = i
+        w.awake[i] = 1
     w.awake[0] = m.parent.shape[0] - 1
 
 
