@@ -179,6 +179,6 @@ def solve(address, warm):
     left = 0.0  # by islands that did not need theirs
     for k in range(r.n_islands):
         begin, end = r.rows_begin[k], r.rows_begin[k + 1]
-        share = r.budget * (end - begin) / r.n_rows
+        share = r.budget * (end - begin) / r.rows_begin[r.n_islands]
         share_time(r, begin, end)
         left = solve_island(address, r, begin, end, r.slots_begin[k], r.slots_begin[k + 1], warm, share + left)
