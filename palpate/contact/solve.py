@@ -24,13 +24,13 @@ from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 FIRST_SWEEPS, SWEEPS_AT_ONCE = 3, 12
 NEWTON_STEPS, ADMM_STEPS, ROUNDED_STEPS = 15, 40, 50  # of ADMM twice as many the second time
 REFINEMENTS = 3
+FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
 ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: ADMM, the rounded problem (in turn 5), ADMM again
-MOST_SWEEPS = 60  # of islands for which Newton is too dear; what a sweep costs, led on by those before it:
-SWEEP_ROW = 1.4
+MOST_SWEEPS = 60  # of islands for which Newton is too dear
 # What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
 RETRIES, RETRY_STEPS = 60_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
-NEWTON_ROW, ADMM_ROW, PRODUCT = 5.0, 2.0, 1.0
+LED_ROW, NEWTON_ROW, ADMM_ROW, PRODUCT = 1.4, 5.0, 2.0, 1.0
 FINISHED = 99
 
 
@@ -110,17 +110,18 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
         if turn == 1:
             work = 0 if out_of_time(r) else analyse(address, begin, end, slots_begin, slots_end)
             newton_cost = NEWTON_ROW * n + PRODUCT * work
-            dear = work == 0 or 2.0 * newton_cost > budget
+            dear = work == 0 or 3.0 * newton_cost > budget
             if dear and worst > 1.0:  # a blow's impulses, a hundred times those of the step after it: worse than none
                 forget(r, begin, end, slots_begin, slots_end)
         elif out_of_time(r):
             budget = 0.0
         if turn == 1 or dear:
             most = min(SWEEPS_AT_ONCE, MOST_SWEEPS - swept) if dear else 0 if warm else FIRST_SWEEPS
-            most = min(most, int(budget / (SWEEP_ROW * n)))
+            cost = (LED_ROW if dear else 1.0) * n
+            most = min(most, int(budget / cost))
             if most:
                 done = sweeps(address, begin, end, slots_begin, slots_end, most, dear)
-                budget -= done * SWEEP_ROW * n
+                budget -= done * cost
                 swept += done
                 continue
             turn = max(turn, 2)
@@ -131,7 +132,8 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
         if dear:
             pass
         elif (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == ROUNDED:
-            iterations = min(ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS, int(budget / newton_cost))
+            may = FIRST_PART * budget if turn == 2 else budget
+            iterations = min(ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS, int(may / newton_cost))
             budget -= iterations * newton_cost
             if iterations:
                 before = r.newton

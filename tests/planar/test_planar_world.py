@@ -196,13 +196,13 @@ def test_bounded_restitution_gives_no_more_than_was_there(stiffness):
 
 
 def test_unbounded_restitution_gives_more_and_more():
-    """Planar haptics, acceptance 41: the negative control, e = 1; ten times in most of the 8 starts, five in all."""
-    gained = []
+    """Planar haptics, acceptance 41: the negative control, e = 1; ten times and more of it, from each of the 8 starts.
+
+    Long enough for that: how fast it grows is chaotic, some seven times in 15 s and some thousand in 30 s.
+    """
     for start in range(8):
-        trace, world = thrown(pulse(1.0), start, 15.0)
-        gained.append(trace.kinetic[trace.free == 1].max() / world.audit.kinetic_start)
-    assert min(gained) > 5.0
-    assert np.median(gained) > 10.0
+        trace, world = thrown(pulse(1.0), start, 30.0)
+        assert trace.kinetic[trace.free == 1].max() > 10.0 * world.audit.kinetic_start
 
 
 def test_block_pressed_into_a_corner_comes_to_rest():
