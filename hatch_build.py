@@ -41,8 +41,11 @@ class PageAndKernels(BuildHookInterface):
         _builder(self.root).build()
         if self.with_kernels:
             self.scratch = tempfile.mkdtemp(prefix="palpate-wheel-")
-            kernels = Path(self.scratch) / "built"
-            path = os.pathsep.join(filter(None, [self.root, os.environ.get("PYTHONPATH")]))
+            kernels, sources = Path(self.scratch) / "built", Path(self.scratch) / "sources"
+            # A copy: pip takes this folder off the path of a build where it is also that of an editable installation.
+            ignored = shutil.ignore_patterns("__pycache__", "static")
+            shutil.copytree(Path(self.root) / "palpate", sources / "palpate", ignore=ignored)
+            path = os.pathsep.join(filter(None, [str(sources), os.environ.get("PYTHONPATH")]))
             command = [sys.executable, "-m", "palpate.runtime.prebuild", str(kernels)]
             subprocess.run(command, check=True, cwd=self.scratch, env=os.environ | {"PYTHONPATH": path})
             if kernels.is_dir():  # not on a machine that cannot run them
