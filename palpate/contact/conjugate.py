@@ -37,7 +37,9 @@ def sweeps(address, begin, end, slots_begin, slots_end, most, led):
             changed += r.scale[i] * dot(g, g)
         if count == most or changed == 0.0 or (count >= IN_ANY_CASE and out_of_time(r)):
             return count
-        beta = changed / before if led and changed < before else 0.0
+        if not led:
+            continue
+        beta = changed / before if changed < before else 0.0
         before = changed
         for k in range(begin, end):
             i = r.order[k]

@@ -9,6 +9,7 @@ from palpate.contact.rows import (
 )  # fmt: skip
 from palpate.dynamics.facade import Energy
 from palpate.frame import CONTACT_MODES
+from palpate.jit import Struct
 from palpate.model.model import Floats, Model
 from palpate.world.build import Arrays
 from palpate.world.mode_entries import modes_entry
@@ -63,16 +64,26 @@ def report_of(arrays: Arrays) -> StepReport:
 
 def remembered(arrays: Arrays) -> dict[str, np.ndarray]:
     """All that the next step depends on, by name: what a snapshot is a copy of."""
-    names = {
-        arrays.state: ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind",
-                       "joined_at", "joined_R", "time", "tick", "keeps_ledger", "n_wrenches", "fault", "fault_at",
-                       "ledger", "work", "pushed", "known", "n_asleep", "asleep", "calm", "q_rest", "felt_then",
-                       "bears", "seen"),
-        arrays.rows: ("warm_key", "warm_impulse", "n_warm", "warm_friction", "warm_restitution", "n_kept", "lam", "mu"),
-        arrays.contacts: ("kept", "link_a", "link_b", "shape_a", "shape_b", "feature", "point", "normal", "gap",
-                          "still"),
-    }  # fmt: skip
-    return {name: struct.array(name) for struct, of in names.items() for name in of}
+    return remembered_awake(arrays) | _named(
+        (arrays.state, ("n_asleep", "asleep", "calm", "q_rest", "felt_then", "bears", "seen")),
+        (arrays.rows, ("n_kept", "lam", "mu")),
+        (arrays.contacts, ("kept", "link_a", "link_b", "shape_a", "shape_b", "feature", "point", "normal", "gap",
+                           "still")),
+    )  # fmt: skip
+
+
+def remembered_awake(arrays: Arrays) -> dict[str, np.ndarray]:
+    """The same of a world in which nobody sleeps."""
+    return _named(
+        (arrays.state, ("q", "v", "a", "tau", "wrenches", "kp", "kv", "q_hold", "v_hold", "joined", "joined_kind",
+                        "joined_at", "joined_R", "time", "tick", "keeps_ledger", "n_wrenches", "fault", "fault_at",
+                        "ledger", "work", "pushed", "known")),
+        (arrays.rows, ("warm_key", "warm_impulse", "n_warm", "warm_friction", "warm_restitution")),
+    )  # fmt: skip
+
+
+def _named(*of: tuple[Struct, tuple[str, ...]]) -> dict[str, np.ndarray]:
+    return {name: struct.array(name) for struct, names in of for name in names}
 
 
 def sleepers_of(model: Model, state: State) -> tuple[str, ...]:

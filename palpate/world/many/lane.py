@@ -14,18 +14,13 @@ from palpate.model.compile import welded
 from palpate.model.description import MultiBody
 from palpate.world.build import lone_links
 from palpate.world.many.turns import LaneTable
-from palpate.world.reading import remembered
+from palpate.world.reading import remembered_awake
 from palpate.world.views import Snapshot
 from palpate.world.world import World
 
 # What a step reads and does not change, and copies may have their own of: of ModelArrays, of State.
 OF_MODEL = ("mass", "com", "inertia")
 OF_STATE = ("mu_static", "mu_sliding", "spin", "middle")
-# What a World remembers of its sleepers: copies do not sleep, they take turns and would carry it to and fro.
-OF_SLEEP = frozenset(
-    ("n_asleep", "asleep", "calm", "q_rest", "felt_then", "bears", "seen", "n_kept", "lam", "mu", "kept", "link_a",
-     "link_b", "shape_a", "shape_b", "feature", "point", "normal", "gap", "still")
-)  # fmt: skip
 
 
 class Control(Protocol):
@@ -111,7 +106,7 @@ def read_pieces(world: World) -> dict[str, np.ndarray]:
 
 def pieces(world: World, controls: Iterable[Control] = ()) -> dict[str, np.ndarray]:
     """All that makes a copy, by name, in the order of its row; what controls remember is "control.name"."""
-    known = {name: x for name, x in remembered(world.arrays).items() if name not in OF_SLEEP}
+    known = remembered_awake(world.arrays)  # copies do not sleep: they would carry what is known of it to and fro
     warm = {name: x for name, x in known.items() if name.startswith("warm_")}
     kept = {name: x for name, x in known.items() if name not in warm}
     own = {f"{c.name}.{name}": x for c in controls for name, x in (c.remembers or {}).items()}
