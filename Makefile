@@ -40,15 +40,15 @@ run_parts = @failed=; for part in $(1); do printf '\n=== make %s\n' $$part; \
   if [ -n "$$failed" ]; then printf '\nfailed:%s\n' "$$failed" >&2; exit 1; fi; printf '\npassed: %s\n' "$(1)"
 
 TEST_PARTS := test-suite test-drag test-web
-MORE_PARTS := test-slow test-browser test-bounds test-nojit test-search
+MORE_PARTS := test-slow test-browser test-bounds test-nojit
 
 test: $(VENV)/.installed-dev page ## the tests, the same in every run: suite, a drag in a real browser, the page's own
 	$(call run_parts,$(TEST_PARTS))
 
-test-all: $(VENV)/.installed-dev page ## all of it, for a quarter of an hour more: also what test-more has
-	$(call run_parts,$(TEST_PARTS) $(MORE_PARTS))
+test-all: $(VENV)/.installed-dev page ## all of it, for half an hour: also what test-more has, and a search
+	$(call run_parts,$(TEST_PARTS) $(MORE_PARTS) test-search)
 
-test-more: $(VENV)/.installed-dev page ## what test-all adds: slow ones, browser, bounds checks, plain Python, a search
+test-more: $(VENV)/.installed-dev page ## what .ci/run adds to test: slow ones, browser, bounds checks, plain Python
 	$(call run_parts,$(MORE_PARTS))
 
 test-suite: $(VENV)/.installed-dev page ## tests without a browser, compiled; the slow ones left out
@@ -84,6 +84,7 @@ test-nojit: $(VENV)/.installed-dev ## kernels as plain Python, at least 90 % of 
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --include='$(KERNELS)' --fail-under=90
 
+# Not in .ci/run, which says the same of the same code whenever it is asked.
 # What it finds is kept in .hypothesis/examples, tried first in the next search, and becomes an @example of its test.
 test-search: $(VENV)/.installed-dev page ## new examples for the tests that draw theirs: looks for counterexamples
 	$(BIN)/python -m pytest $(XDIST) -m "hypothesis and not browser" --hypothesis-profile=search \

@@ -91,9 +91,10 @@ class Rows(Struct):
     mu: Floats1  # (C,)
     bound: Floats1  # (C,) [N s] of DRY
     elastic: Ints1  # (C,) 1: a contact that may bounce
-    forced: Floats1  # (C,) what forces do to its normal velocity in this step [m/s]
+    forced: Floats2  # (C, 3) what forces do to its velocity in this step [m/s], of elastic rows
     blow: Floats2  # (C, 3) impulses of the step's blows
     held: Floats2  # (C, 3) warm start, while there are blows
+    whole: Floats2  # (C, 3) impulses of a blow that would create energy, used in part
     lam: Floats2  # (C, 3) impulses
     best: Floats2  # (C, 3) the best so far
     u: Floats2  # (C, 3) velocities
@@ -108,6 +109,7 @@ class Rows(Struct):
     group: Ints1  # (S,) union-find over slots
     island_of: Ints1  # (S,)
     island_slots: Ints1  # (S,)
+    partly: Ints1  # (S,) 1: an island that bounces in part (world/bounce.py)
     slots_begin: Ints1  # (S + 1,)
     rows_begin: Ints1  # (S + 1,)
     local: Ints1  # (S,) node of a slot within its island (unknowns.py)
@@ -169,11 +171,13 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
         kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), Y=zeros((C, 36)), G=zeros((C, 6)),
         prepared=zeros((C, PREPARED)), scale=zeros(C), soft=zeros(C), unit=zeros(C),
         offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
-        bound=zeros(C), elastic=ints(C), forced=zeros(C), blow=zeros((C, 3)), held=zeros((C, 3)),
+        bound=zeros(C), elastic=ints(C), forced=zeros((C, 3)), blow=zeros((C, 3)),
+        held=zeros((C, 3)), whole=zeros((C, 3)),
         lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
         dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
         MN=zeros((C, 9)), order=ints(C), island=ints(C),
-        group=ints(S), island_of=ints(S), island_slots=ints(S), slots_begin=ints(S + 1), rows_begin=ints(S + 1),
+        group=ints(S), island_of=ints(S), island_slots=ints(S), partly=ints(S),
+        slots_begin=ints(S + 1), rows_begin=ints(S + 1),
         local=ints(S), tree_axes=axes[model.arrays.root], floating=floating.astype(np.int64),
         slot_nodes=ints(S), root=zeros(max(table, 1)),
         left=zeros(6 * S),

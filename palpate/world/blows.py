@@ -4,7 +4,7 @@ A blow may close other gaps within the same step: the third ball of a row is str
 just set in motion.  So a step with elastic contacts begins with rounds of blows.  In each, contacts that now close
 within the step bounce, all at once with whatever is rigid (contacts without restitution, joint ends, connections);
 those that do not close yet wait.  The rounds end when nothing bounces any more; then comes the ordinary solve, in which
-what is left is at rest or opens.
+what is left is at rest or opens.  No round creates energy (bounce.py).
     before = n.J W - forced          normal velocity without what forces do in this step
     after  = -e before + forced      the blow comes first, what else acts in this step afterwards: or a ball that rises
                                      from the blow would have been spared its weight, and win m g v dt at every bounce
@@ -20,6 +20,7 @@ from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
 from palpate.jit.six import no_six, put_six, six
 from palpate.spatial.vectors import add, get3, put3
+from palpate.world.bounce import aim_lower, bounce_in_part
 from palpate.world.state import RESTITUTION_FAULT, load
 
 ROUNDS = 256  # at most; a row of n equal balls takes n - 1, a light one between two heavy ones sqrt of their ratio
@@ -39,14 +40,14 @@ def choose_blows(m, g, c, r, s):
         if r.elastic[i] == 0 or r.kind[i] == IDLE:
             continue
         r.kind[i] = WAITING
-        before = r.u[i, 0] - r.forced[i]
+        before = r.u[i, 0] - r.forced[i, 0]
         if before < -slow and c.gap[i] < -before * dt:
             e = s.restitution[g.material[c.shape_a[i]], g.material[c.shape_b[i]]]
             e = restitution_of(s.restitution_law, e, -before, r.restitution_state[i])
             if not is_restitution(e):
                 s.fault, s.fault_at = RESTITUTION_FAULT, i
                 return -1
-            aim = e * before - r.forced[i]
+            aim = e * before - r.forced[i, 0]
             if e > 0.0 and aim < 0.0:
                 r.kind[i], r.offset[i, 0] = CONTACT, aim
                 blows += 1
@@ -86,7 +87,7 @@ def blows(address):
     while r.n_elastic:
         enough = r.n_rounds == ROUNDS  # then nothing approaches
         for i in range(r.n_contacts):
-            r.u[i, 0] = r.forced[i] if enough else relative(r, i, r.W_free)[0]
+            r.u[i, 0] = r.forced[i, 0] if enough else relative(r, i, r.W_free)[0]
         chosen = choose_blows(m, g, c, r, s)
         if chosen < 0:
             return False
@@ -99,6 +100,9 @@ def blows(address):
                 put3(r.lam, i, ZERO)
         find_islands(r)
         solve(s.rows, 0)
+        if aim_lower(r):
+            solve(s.rows, 0)
+            bounce_in_part(r)
         set_aside(r)
         r.n_rounds += 1
     if r.n_rounds:

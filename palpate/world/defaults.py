@@ -20,6 +20,7 @@ from palpate.frame import CONTACT_MODES
 from palpate.model.model import Floats
 from palpate.world import module_entries as entries
 from palpate.world.blows import ROUNDS
+from palpate.world.bounce import ROUNDING
 from palpate.world.build import Options, default_capacity
 from palpate.world.mode_entries import contact_mode_entry
 from palpate.world.modules import Answer, Dynamics, Modules, Stepped
@@ -101,16 +102,14 @@ class DefaultContact:
         for k in range(ROUNDS + 1):
             r.u[:R] = A @ v
             if k == ROUNDS:  # enough: nothing approaches
-                r.u[:R, 0] = r.forced[:R]
+                r.u[:R, 0] = r.forced[:R, 0]
             chosen = entries.choose_blows_entry(world._address)
             if chosen < 0:
                 raise WorldError(world.fault)
             if chosen == 0:
                 break
             part, lam = kind < IDLE, np.zeros((R, 3))
-            lam[part], _ = self._solve(
-                A[part], X[part], kind[part], A[part] @ v + offset[part], mu[part], r.bound[:R][part], lam[part]
-            )
+            lam[part] = self._blow(r, part, A[part], X[part], A[part] @ v, mu[part])
             blows += lam
             v = v + np.einsum("rij,ri->j", X, lam)
         lam, solved = self._solve(A, X, kind, A @ v + offset, mu, r.bound[:R], r.lam[:R])
@@ -127,6 +126,31 @@ class DefaultContact:
         impulses = np.zeros((n, 3))
         impulses[:m] = np.einsum("kij,ki->kj", frame, lam[:m])
         return Answer(impulses, np.einsum("rij,ri->j", A[m:], lam[m:]), shift, r.mu[:m].copy(), solved)
+
+    def _blow(self, r: Any, part: np.ndarray, A: Floats, X: Floats, u: Floats, mu: Floats) -> Floats:
+        """Impulses (r, 3) of one round at velocities u (r, 3); where they would create energy, in part (bounce.py)."""
+        rows = np.flatnonzero(part)
+        kind, offset, bound, elastic = r.kind[rows], r.offset[rows], r.bound[rows], r.elastic[rows] > 0
+        forced = np.where(elastic[:, None], r.forced[rows], 0.0)
+        G = np.einsum("rij,skj->risk", A, X)  # blocks (r, s) of A H^-1 A^T
+
+        def energies(l: Floats) -> Floats:  # that impulses add, row by row [J]
+            return np.asarray(np.einsum("ri,ri->r", l, u + 0.5 * np.einsum("risk,sk->ri", G, l) - forced))
+
+        whole, _ = self._solve(A, X, kind, u + offset, mu, bound, 0.0 * u)
+        lowered = offset.copy()
+        lowered[elastic, 0] = -forced[elastic, 0]
+        none, used = None, whole.copy()
+        for island in components(np.abs(G).max(axis=(1, 3)) > 0.0):
+            stopped = np.abs(np.sum(whole * u, axis=1))[island].sum()
+            if energies(whole)[island].sum() > ROUNDING * stopped:
+                none = self._solve(A, X, kind, u + lowered, mu, bound, 0.0 * u)[0] if none is None else none
+                l, d = np.zeros(u.shape), np.zeros(u.shape)
+                l[island], d[island] = none[island], (whole - none)[island]
+                at_rest, there, bend = (energies(x).sum() for x in (l, l + d, d))
+                bend -= np.sum(d * (u - forced))
+                used[island] = (l + entries.part_entry(at_rest, there - at_rest - bend, bend) * d)[island]
+        return used
 
     def _solve(
         self, A: Floats, X: Floats, kind: np.ndarray, c: Floats, mu: Floats, bound: Floats, warm: Floats
@@ -184,6 +208,14 @@ class DefaultSimulator:
 
 
 # ---- what they are made of
+
+
+def components(touch: np.ndarray) -> list[np.ndarray]:
+    """Groups of what is joined by `touch` (r, r), directly or through others: indices of each."""
+    group = np.arange(len(touch))
+    for i, j in np.argwhere(touch):
+        group[group == group[i]] = group[j]
+    return [np.flatnonzero(group == k) for k in np.unique(group)]
 
 
 def joint_torques(world: World) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from palpate.contact.warm import remember
 from palpate.jit import entry
 from palpate.world.advance import accelerations_of_vectors, advance, free_velocities, from_start
 from palpate.world.blows import choose_blows
+from palpate.world.bounce import part_that_keeps_energy
 from palpate.world.joints import joint_torques
 from palpate.world.state import AT_START, load
 from palpate.world.step import begin_step, place, put_rows
@@ -39,6 +40,12 @@ def choose_blows_entry(address):
     """A round of blows at the velocities in r.u: see `choose_blows`."""
     m, _, g, c, r, s = load(address)
     return choose_blows(m, g, c, r, s)
+
+
+@entry("float64, float64, float64")
+def part_entry(at_rest, slope, bend):
+    """See `part_that_keeps_energy`."""
+    return part_that_keeps_energy(at_rest, slope, bend)
 
 
 @entry("intp")

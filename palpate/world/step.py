@@ -33,7 +33,7 @@ from palpate.dynamics.aba import articulated
 from palpate.dynamics.kinematics import link_twist, positions, velocities
 from palpate.jit import kernel, shared
 from palpate.model.model import FREE
-from palpate.spatial.vectors import add, cross, dot, get3, get6, is_finite, put3, sub
+from palpate.spatial.vectors import add, cross, get3, get6, is_finite, put3, sub
 from palpate.world.account import account, note_start
 from palpate.world.advance import advance
 from palpate.world.blows import add_blows, blows
@@ -121,7 +121,9 @@ def contact_rows(m, w, g, c, r, s):
             slip = in_frame(n, t1, t2, u)
             speed = math.sqrt(slip[1] * slip[1] + slip[2] * slip[2])
             mu = friction_of(s.friction_law, mu, sliding, speed, r.lam[row, 0], r.friction_state[row])
-            r.forced[row] = dot(n, relative_motion(m, w, a, b, point, s.v_next)) - slip[0] if r.elastic[row] else 0.0
+            if r.elastic[row]:
+                free = in_frame(n, t1, t2, relative_motion(m, w, a, b, point, s.v_next))
+                put3(r.forced, row, sub(free, slip))
             if not is_friction(mu):
                 s.fault, s.fault_at = FRICTION_FAULT, i
                 return

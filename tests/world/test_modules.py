@@ -27,6 +27,21 @@ def bouncing_ball(**options):
     return world, 400
 
 
+def tumbling_rods(**options):
+    """Two blows in one step, of which one would create energy by Newton's law and bounces in part."""
+    rubber = pp.Material("rubber", friction=0.8, restitution=1.0)
+    turned = pp.Rotation.about((0, 1, 0), 0.6)
+    height = 0.2 * np.cos(0.6) + 0.011
+    rods = [
+        pp.models.capsule(0.01, 0.4, name=name, mass=1.0, material=rubber, R=turned, at=(x, 0, height))
+        for name, x in (("a", -1.0), ("b", 1.0))
+    ]
+    world = pp.World([pp.models.plane(material=rubber), *rods], gravity=(0, 0, 0), **options)
+    world.v[:6] = (0, -20.0, 0, *turned.inv().apply((2.0, 0, -2.0)))
+    world.v[6:] = (0, 0, 0, *turned.inv().apply((0, 0, -3.0)))
+    return world, 60
+
+
 def chain(name="chain"):
     """A hinge with an end and a damper, then a slide with dry friction, then a ball joint."""
     rod = pp.Shape("capsule", (0.02, 0.2), pp.Transform(p=(0.0, 0.0, -0.15)))
@@ -60,7 +75,7 @@ def standing_robot(**options):
     return world, 40
 
 
-SCENES = [falling_box, bouncing_ball, joints_and_springs, held_box, standing_robot]
+SCENES = [falling_box, bouncing_ball, tumbling_rods, joints_and_springs, held_box, standing_robot]
 # The compiled step takes out the drift of connections by a few sweeps, the one in Python exactly.
 APART = {held_box: 1e-5}
 

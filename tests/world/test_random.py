@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from motions import natural_maps, penetration, random_world
+from motions import natural_maps, penetration, random_world, total
 
 import palpate as pp
 
@@ -15,14 +15,17 @@ import palpate as pp
     restitution=st.sampled_from([0.0, 0.0, 0.5, 1.0]),
     full=st.booleans(),
 )
+@example(seed=495, n=5, restitution=1.0, full=False)  # a light solid is struck to 219 rad/s, as it should
+@example(seed=3999381106, n=3, restitution=1.0, full=True)  # Newton's law of impact alone: a fifth more energy
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_random_scenes_stay_finite_shallow_and_honest(seed, n, restitution, full):
-    """No NaN; penetration below the way of a step at the speed of a fall plus 1 mm; the residual is what it says."""
+    """No NaN, no energy from nothing, the residual is what it says; no deeper than a step of a fall plus 1 mm."""
     world = random_world(np.random.default_rng(seed), n, restitution, full=full)
+    start, weight = total(world.energy), 9.81 * sum(b.mass for b in world.model.description.bodies)
     for _ in range(60):
         world.step(10)
         assert np.isfinite(world.q).all()
-        assert np.abs(world.v).max() < 200.0
+        assert total(world.energy) <= start + 1e-3 * weight  # what overlaps may be lifted
         assert penetration(world) < 1e-3 + world.dt * 6.0
         report = world.report
         impulse, speed, relative = natural_maps(world)
