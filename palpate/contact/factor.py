@@ -82,20 +82,21 @@ def analyse(address, begin, end, slots_begin, slots_end):
     places, used, work = 0, 0, 0
     for step in range(n):
         p = least_degree(r, n)
+        if used + r.degree[p] > r.later.shape[0]:
+            return 0
         r.degree[p] = 1 << 41  # out
         r.eliminated[step] = p
         r.later_begin[step] = used
         count = 0
         for j in range(n):
             if r.block[p * n + j] >= 0 and r.degree[j] <= 1 << 40:
-                count += 1
-        if places + 1 + 2 * count > r.N.shape[0] or used + count > r.later.shape[0]:
-            return 0
-        for j in range(n):
-            if r.block[p * n + j] >= 0 and r.degree[j] <= 1 << 40:
-                r.later[used] = j
-                used += 1
+                r.later[used + count] = j
                 r.degree[j] -= 1
+                count += 1
+        used += count
+        work += 1 + count * (count + 1)
+        if places + 1 + 2 * count > r.N.shape[0] or work > MOST_WORK:
+            return 0
         for x in range(used - count, used):  # its neighbours become neighbours of each other
             for y in range(x + 1, used):
                 couple(r, n, r.later[x], r.later[y])
@@ -104,10 +105,9 @@ def analyse(address, begin, end, slots_begin, slots_end):
         for x in range(used - count, used):
             r.block[p * n + r.later[x]], r.block[r.later[x] * n + p] = places, places + 1
             places += 2
-        work += 1 + count * (count + 1)
     r.later_begin[n] = used
     r.n_later = places
-    return work if work <= MOST_WORK else 0
+    return work
 
 
 @kernel

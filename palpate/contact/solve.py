@@ -27,6 +27,7 @@ REFINEMENTS = 3
 FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
 ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: ADMM, the rounded problem (in turn 5), ADMM again
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
+GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so much of it is the last: warm starts go on
 # What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
 RETRIES, RETRY_STEPS = 60_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
@@ -103,6 +104,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     best, turn, work, refined, spared, swept, dear = 1e300, 0, 0, 0, 0.0, 0, False
     while True:
         worst, impulse = settle(r, begin, end, slots_begin, slots_end)
+        stalls = dear and best <= GOOD_ENOUGH**2 and worst > STALLS**2 * best
         best = keep_best(r, begin, end, worst, best)
         if worst <= enough or turn == FINISHED:
             break
@@ -118,7 +120,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
         if turn == 1 or dear:
             most = min(SWEEPS_AT_ONCE, MOST_SWEEPS - swept) if dear else 0 if warm else FIRST_SWEEPS
             cost = (LED_ROW if dear else 1.0) * n
-            most = min(most, int(budget / cost))
+            most = 0 if stalls else min(most, int(budget / cost))
             if most:
                 done = sweeps(address, begin, end, slots_begin, slots_end, most, dear)
                 budget -= done * cost
