@@ -5,7 +5,8 @@ of a tonne would be left to itself.  Nor beside a body's own: a gram below a ton
 Velocities compare bodies of any mass, so
     relative residual = max_i g_i |F_i| / V,    V the fastest approach of any row of the island without impulses
 V is g dt for what rests and the speed of a blow where one falls.  No less than rounding: the velocity of a row is a sum
-of products J W, exact to some bits of the largest.  Turning rows (joint ends, welds) count by the length at which their
+of products J W, exact to some bits of the largest; those along the tangents count too, or a box that falls along a wall
+would be asked for the last bit of what its speed leaves across.  Turning rows (joint ends, welds) count by the length at which their
 link's mobility in turning equals that in moving.
 """
 
@@ -16,7 +17,7 @@ from palpate.contact.sweeps import relative, row_target
 from palpate.jit import kernel
 from palpate.spatial.vectors import dot, get3, sub
 
-ROUNDING = 1e-14  # of the sum of |J W|: what a row's velocity cannot tell from zero
+ROUNDING = 1e-14  # of the sum of |J| |W|: what a row's velocity cannot tell from zero
 
 
 @kernel
@@ -42,9 +43,9 @@ def approach(r, i):
         b, at = 6 * r.slot[2 * i + side], 18 * side
         if b:
             for k in range(6):
-                x = r.J[i, at + k] * r.W_free[b + k]
-                u += x
-                rounding += abs(x)
+                W = r.W_free[b + k]
+                u += r.J[i, at + k] * W
+                rounding += (abs(r.J[i, at + k]) + abs(r.J[i, at + 6 + k]) + abs(r.J[i, at + 12 + k])) * abs(W)
     kind = r.kind[i]
     if kind in (CONTACT, LIMIT):
         speed = max(0.0, -u - r.offset[i, 0])
