@@ -6,8 +6,8 @@ Velocities compare bodies of any mass, so
     relative residual = max_i g_i |F_i| / V,    V the fastest approach of any row of the island without impulses
 V is g dt for what rests and the speed of a blow where one falls.  No less than rounding: the velocity of a row is a sum
 of products J W, exact to some bits of the largest; those along the tangents count too, or a box that falls along a wall
-would be asked for the last bit of what its speed leaves across.  Turning rows (joint ends, welds) count by the length at which their
-link's mobility in turning equals that in moving.
+would be asked for the last bit of what its speed leaves across.  Turning rows (joint ends, welds) count by the length
+at which their link's mobility in turning equals that in moving.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The solver in stages: warm start, exact sweeps, Newton; where it stalls ADMM, the rounded problem.  By islands.
+"""The solver in stages: warm start, exact sweeps, Newton; where it stalls more sweeps, the rounded problem, ADMM.
 
 Whatever the budget or the time, impulses lie in their cones, are the best there were, and create no energy.  What the
 report says is measured on those that are used, W recomputed from them.
@@ -22,10 +22,10 @@ from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
 FIRST_SWEEPS, SWEEPS_AT_ONCE = 3, 12
-NEWTON_STEPS, ADMM_STEPS, ROUNDED_STEPS = 15, 40, 50  # of ADMM twice as many the second time
+NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 15, 30, 50, 80
 REFINEMENTS = 3
 FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
-ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: ADMM, the rounded problem (in turn 5), ADMM again
+ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: led sweeps, the rounded problem (in turn 5), ADMM
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
 GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so much of it is the last: warm starts go on
 # What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
@@ -147,12 +147,16 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                     turn -= 1
                 budget += (iterations - (r.newton - before)) * newton_cost
         elif turn <= 2 * ROUNDS + 1:
-            cost = ADMM_ROW * n + 0.3 * PRODUCT * work
-            iterations = min(ADMM_STEPS if turn == 3 else 2 * ADMM_STEPS, int(budget / cost))
+            cost = LED_ROW * n if turn == 3 else ADMM_ROW * n + 0.3 * PRODUCT * work
+            iterations = min(SWEEPS_AGAIN if turn == 3 else ADMM_STEPS, int(budget / cost))
             budget -= iterations * cost
             if iterations:
                 recall_best(r, begin, end)
-                admm(address, begin, end, slots_begin, slots_end, iterations)
+                if turn == 3:
+                    gather(r, begin, end, slots_begin, slots_end)
+                    swept += sweeps(address, begin, end, slots_begin, slots_end, iterations, True)
+                else:
+                    admm(address, begin, end, slots_begin, slots_end, iterations)
         if iterations == 0:  # nothing left to try, or to try it with
             if worst <= min(best, 1.0):
                 break

@@ -170,3 +170,17 @@ def test_brick_walls_stand(columns, courses):
     assert unsolved <= 8
     assert np.abs(world.q - start).max() < 1e-4
     assert max(np.linalg.norm(velocity(world, f"brick{courses - 1}.{k}")) for k in range(columns - 1)) < 1e-5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_falls_along_a_wall_is_not_asked_for_its_last_bit(seed):
+    """A box flat against a wall, meeting it at less than the rounding of its fall: solved, not tried for ever."""
+    rng = np.random.default_rng([11, seed])
+    size, R = rng.uniform(0.02, 0.3, size=3), pp.Rotation.about((1, 0, 0), rng.uniform(0.0, 6.0))
+    world = pp.World([pp.models.plane(normal=(1, 0, 0)), pp.models.box(size, at=(0.5 * size[0], 0, 0), R=R)])
+    world.v[3:] = R.inv().apply((-(10.0 ** rng.uniform(-18, -15)), 0.0, -rng.uniform(0.5, 5.0)))
+    for _ in range(100):
+        world.step()
+        assert world.report.ran_out == 0
+        assert world.report.relative_residual <= 1e-6
+        assert world.report.newton <= 15
