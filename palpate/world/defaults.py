@@ -24,7 +24,7 @@ from palpate.world.bounce import ROUNDING
 from palpate.world.build import Options, default_capacity
 from palpate.world.mode_entries import contact_mode_entry
 from palpate.world.modules import Answer, Dynamics, Modules, Stepped
-from palpate.world.reading import fault_of, frames_of
+from palpate.world.reading import fault_of, frame_of
 from palpate.world.state import VELOCITY_FAULT
 from palpate.world.views import Contact, StepReport, WorldError
 
@@ -122,9 +122,9 @@ class DefaultContact:
             shift = np.einsum("rij,ri->j", X, pushed)
         lam = lam + blows
         m = min(n, int(r.n_contacts))
-        frame = frames_of(r, 0, m)
         impulses = np.zeros((n, 3))
-        impulses[:m] = np.einsum("kij,ki->kj", frame, lam[:m])
+        for i in range(m):
+            impulses[i] = lam[i] @ frame_of(np.asarray(contacts[i].normal))
         return Answer(impulses, np.einsum("rij,ri->j", A[m:], lam[m:]), shift, r.mu[:m].copy(), solved)
 
     def _blow(self, r: Any, part: np.ndarray, A: Floats, X: Floats, u: Floats, mu: Floats) -> Floats:

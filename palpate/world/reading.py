@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from palpate.contact.rows import (
-    Rows,
-)  # fmt: skip
 from palpate.dynamics.facade import Energy
 from palpate.frame import CONTACT_MODES
 from palpate.jit import Struct
@@ -42,12 +39,6 @@ def frame_of(n: Floats) -> Floats:
     sign = 1.0 if z >= 0.0 else -1.0
     a = -1.0 / (sign + z)
     return np.array([n, (1.0 + sign * x * x * a, sign * x * y * a, -sign * x), (x * y * a, sign + y * y * a, -y)])
-
-
-def frames_of(r: Rows, begin: int, end: int) -> Floats:
-    """(n, t1, t2) of contacts begin .. end (end - begin, 3, 3), from the rows of b, or of a if b is placed."""
-    J = r.J[begin:end].reshape(-1, 2, 3, 6)[..., 3:]
-    return np.where(r.slot[2 * begin + 1 : 2 * end : 2, None, None] != 0, J[:, 1], -J[:, 0])
 
 
 def report_of(arrays: Arrays) -> StepReport:
