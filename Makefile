@@ -62,8 +62,9 @@ test-drag: $(VENV)/.installed-dev page ## one scene dragged in a real Chromium; 
 test-web: page ## the page's TypeScript: types and unit tests
 	$(BIN)/python web/build_page.py --check
 
+# All is compiled by now, and a few files have most of the minutes: tests are shared one by one.
 test-slow: $(VENV)/.installed-dev page ## more cases of the same laws, a soak, network namespaces, every bench once
-	$(BIN)/python -m pytest $(XDIST) -m "slow and not browser" $(call having,mark\.slow) $(ARGS)
+	$(BIN)/python -m pytest $(subst loadfile,worksteal,$(XDIST)) -m "slow and not browser" $(call having,mark\.slow) $(ARGS)
 
 test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPATE_SCREENSHOTS=FOLDER keeps the pictures
 	$(BIN)/python -m pytest $(XDIST) -m browser --deselect $(DRAG) $(call having,mark\.browser) $(ARGS)

@@ -25,6 +25,7 @@ FIRST_SWEEPS, SWEEPS_AT_ONCE = 3, 12
 NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 15, 30, 50, 80
 REFINEMENTS = 3
 FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
+AFFORDED = 20.0  # steps of Newton: where the budget has fewer, sweeps get nearer
 ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: led sweeps, the rounded problem (in turn 5), ADMM
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
 GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so much of it is the last: warm starts go on
@@ -112,7 +113,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
         if turn == 1:
             work = 0 if out_of_time(r) else analyse(address, begin, end, slots_begin, slots_end)
             newton_cost = NEWTON_ROW * n + PRODUCT * work
-            dear = work == 0 or 3.0 * newton_cost > budget
+            dear = work == 0 or AFFORDED * newton_cost > budget
             if dear and worst > 1.0:  # a blow's impulses, a hundred times those of the step after it: worse than none
                 forget(r, begin, end, slots_begin, slots_end)
         elif out_of_time(r):
