@@ -252,3 +252,26 @@ def test_kernels_never_ask_math_isfinite():
         text = file.read_text()
         if "@kernel" in text or "@entry" in text:
             assert "math.isfinite(" not in text, file
+
+
+def test_settings_of_functions_are_equal_as_numba_has_them():
+    """Random pairs, with defaults said and unsaid: equal where all values are, and then with one hash."""
+    from numba.core.compiler import Flags
+
+    rng = np.random.default_rng(0)
+    names = [name for name, option in Flags.options.items() if option.type is bool]
+    equal = 0
+    for _ in range(2000):
+        pair = [Flags(), Flags()]
+        for name in rng.choice(names, size=3):
+            for flags in pair:
+                if rng.random() < 0.7:
+                    setattr(flags, name, bool(rng.random() < 0.2) != Flags.options[name].default)
+        a, b = pair
+        assert (a == b) == (a.values() == b.values())
+        assert (a != b) == (a.values() != b.values())
+        if a == b:
+            equal += 1
+            assert hash(a) == hash(b)
+    assert 100 < equal < 1900
+    assert Flags() != "flags"
