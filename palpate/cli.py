@@ -20,6 +20,7 @@ from palpate import __version__
 from palpate.printable import complain, printable
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import exit_code
+from palpate.study_commands import Sweep
 from palpate.terminal import console, say, say_marked, warned
 from palpate.whole_files import write_whole
 
@@ -339,6 +340,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Run, subcommand("run")]
+    | Annotated[Sweep, subcommand("sweep")]
     | Annotated[Calibrate, subcommand("calibrate")]
     | Annotated[Experiments, subcommand("experiments")]
     | Annotated[Scenes, subcommand("scenes")]
