@@ -7,14 +7,23 @@ from pathlib import Path
 import pytest
 from waiting import FINDS_US
 
-from palpate.experiments.studies.sweeps.keys import task_key, task_seed
+from palpate.experiments.studies.sweeps import keys
 from palpate.experiments.studies.sweeps.plan import make_plan
 
 PARAMETERS = {"stiffness_N_m": 1000.0, "law": "zoh", "filtered": True, "damping_Ns_m": 0.1}
 CODE = f"""
-from palpate.experiments.studies.sweeps.keys import task_key, task_seed
-print(task_key("walls.py:drop", {PARAMETERS!r}, 3, "1"), task_seed(1, 2, {PARAMETERS!r}))
+from palpate.experiments.studies.sweeps.keys import canonical, task_key, task_seed
+text = canonical({PARAMETERS!r})
+print(task_key("walls.py:drop", text, 3, "1"), task_seed(1, 2, text))
 """
+
+
+def task_key(function, parameters, seed, version):
+    return keys.task_key(function, keys.canonical(parameters), seed, version)
+
+
+def task_seed(seed, repeat, parameters):
+    return keys.task_seed(seed, repeat, keys.canonical(parameters))
 
 
 def test_a_key_is_the_same_in_every_process():

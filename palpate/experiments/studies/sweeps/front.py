@@ -36,7 +36,7 @@ def run_plan(
     check(plan)
     open_executor = _opener(on)
     with Results(out) as file:
-        mine = plan_keys(plan)
+        mine = numbers_by_key(plan)
         if retry:
             file.drop(lambda outcome: outcome.status != DONE and bytes.fromhex(outcome.task.key) in mine)
         tally = Tally(plan)
@@ -44,7 +44,7 @@ def run_plan(
         recordings = Recordings(plan, out / RECORDINGS, tally)
         for outcome in results.read(file.path):
             try:
-                mine.remove(bytes.fromhex(outcome.task.key))
+                del mine[bytes.fromhex(outcome.task.key)]
             except (KeyError, ValueError):
                 continue  # of another plan
             tally.add(outcome)
@@ -52,27 +52,17 @@ def run_plan(
         recordings.tidy()
         if progress is not None:
             progress.start(tally)
-        left = left_of(plan, mine)
-        if left:
-            _run(plan, left, file, open_executor, tally, recordings, progress)
+        if mine:
+            _run(plan, array("q", sorted(mine.values())), file, open_executor, tally, recordings, progress)
     return tally
 
 
-def plan_keys(plan: Plan) -> set[bytes]:
-    """Of every task; as bytes, for there may be a million."""
-    return {bytes.fromhex(task.key) for task in plan.tasks()}
-
-
-def left_of(plan: Plan, keys: set[bytes]) -> array[int]:
-    """Indices of tasks with these keys, each key once."""
-    if len(keys) == plan.count:
-        return array("q", range(plan.count))
-    left, keys = array("q"), set(keys)
-    for task in plan.tasks() if keys else ():
-        if (key := bytes.fromhex(task.key)) in keys:
-            keys.remove(key)
-            left.append(task.number)
-    return left
+def numbers_by_key(plan: Plan) -> dict[bytes, int]:
+    """Every task once; keys as bytes, for there may be a million."""
+    found: dict[bytes, int] = {}
+    for task in plan.tasks():
+        found.setdefault(bytes.fromhex(task.key), task.number)
+    return found
 
 
 def _run(

@@ -28,6 +28,8 @@ class Metric:
         self.mean = value if self.count == 1 else self.mean + (value - self.mean) / self.count
         task = outcome.task
         badness = value if self.largest else -value
+        if len(self.worst) == self.most and badness <= self.worst[0][0]:
+            return
         insort(self.worst, (badness, -task.number, task.key, task.parameters), key=lambda entry: entry[:2])
         del self.worst[: -self.most]
 
@@ -76,6 +78,8 @@ class Recordings:
     def add(self, outcome: Outcome) -> None:
         """After the tally has heard of it."""
         keep, task = self.plan.keep, outcome.task
+        if not keep.anything:
+            return
         if (keep.failures and outcome.status != DONE) or (keep.every and task.number % keep.every == 0):
             self._always.add(task.key)
         worst = {entry[2] for name in self.plan.worst if name in self.tally.metrics

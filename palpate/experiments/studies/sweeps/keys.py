@@ -11,28 +11,23 @@ DIGITS = 32  # of a key, hexadecimal
 SEEDS = 2**31  # derived ones are below it: every generator takes them
 
 
-def canonical(value: Any) -> str:
-    """One text for one value: names in order, 1.0 as 1."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
-def plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole numbers as such: 1 and 1.0 in a file mean the same."""
-    return {
-        name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in parameters.items()
-    }
+def canonical(parameters: Mapping[str, Any]) -> str:
+    """One text for the same parameters: names in order, and whole numbers as such, for 1 and 1.0 mean the same."""
+    return _encode({n: int(v) if isinstance(v, float) and v.is_integer() else v for n, v in parameters.items()})
 
 
-def task_key(function: str, parameters: Mapping[str, Any], seed: int, version: str) -> str:
-    """The key of a task."""
-    return _digest([function, plain(parameters), seed, version])[:DIGITS]
+def task_key(function: str, parameters: str, seed: int, version: str) -> str:
+    """The key of a task, with canonical parameters."""
+    return _digest(f"[{_encode(function)},{parameters},{seed},{_encode(version)}]")[:DIGITS]
 
 
-def task_seed(seed: int, repeat: int, parameters: Mapping[str, Any]) -> int:
+def task_seed(seed: int, repeat: int, parameters: str) -> int:
     """The seed of one repeat at one point, from that of the sweep: no two points have the same noise."""
-    return int(_digest([seed, repeat, plain(parameters)])[:15], 16) % SEEDS
+    return int(_digest(f"[{seed},{repeat},{parameters}]")[:15], 16) % SEEDS
 
 
-def _digest(value: Any) -> str:
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

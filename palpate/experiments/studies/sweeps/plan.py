@@ -25,12 +25,13 @@ import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from palpate import __version__
 from palpate.experiments.studies.sweeps import samples
-from palpate.experiments.studies.sweeps.keys import task_key, task_seed
+from palpate.experiments.studies.sweeps.keys import canonical, task_key, task_seed
 from palpate.experiments.studies.sweeps.samples import Factor, Value
 
 OVER = ("grid", "list", "random", "latin")
@@ -98,7 +99,7 @@ class Plan:
     drawn: Drawn = Drawn()
     folder: Path = Path()  # what a file is found from
 
-    @property
+    @cached_property
     def points(self) -> int:
         return math.prod(factor.size for factor in self.factors)
 
@@ -119,21 +120,22 @@ class Plan:
     def point(self, i: int) -> dict[str, Value]:
         """Parameters of a point; the last factor varies fastest."""
         found = dict(self.fixed)
-        at = []
-        for factor in reversed(self.factors):
-            i, k = divmod(i, factor.size)
-            at.append(factor.row(k))
-        for row in reversed(at):
-            found |= row
+        below = self.points
+        for factor in self.factors:
+            below //= factor.size
+            k, i = divmod(i, below)
+            for name, column in zip(factor.names, factor.columns):
+                found[name] = column[k]
         return found
 
     def task(self, number: int) -> Task:
         """One of `count`: the repeats of a point follow each other."""
         i, repeat = divmod(number, self.repeats)
         parameters = self.point(i)
-        seed = self.seeds[repeat] if self.seeds else task_seed(self.seed, repeat, parameters)
-        name = self.function.replace("\\", "/").rpartition("/")[2]  # a folder may move
-        key = task_key(name, parameters, seed, f"{__version__} {self.version}")
+        text = canonical(parameters)
+        seed = self.seeds[repeat] if self.seeds else task_seed(self.seed, repeat, text)
+        name = self.function.rpartition("/")[2]  # a folder may move
+        key = task_key(name, text, seed, f"{__version__} {self.version}")
         return Task(number, key, parameters, repeat, seed)
 
     def tasks(self) -> Iterator[Task]:

@@ -43,7 +43,7 @@ def ended(code: int) -> str:
 
 
 class Processes(Executor):
-    """So many processes, each started when there is work for it."""
+    """So many processes, started at once: they are there when the first work has shown how long work takes."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -77,6 +77,9 @@ class Processes(Executor):
                 thread.join()
 
     def _feed(self, n: int) -> None:
+        with self._lock:
+            if not self._closed:
+                self._running[n] = _start()
         while (work := self._work.get()) is not None:
             future, order = work
             with self._lock:

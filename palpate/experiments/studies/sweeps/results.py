@@ -175,7 +175,8 @@ def columns(plan: Plan, outcomes: Iterable[Outcome]) -> dict[str, np.ndarray]:
         for name, value in (task.parameters | dict(zip(COLUMNS, rest, strict=True))).items():
             lists[name].append(value)
         for name in outcome.metrics:
-            metrics.setdefault(name, [math.nan] * count)
+            if name not in metrics:
+                metrics[name] = [math.nan] * count
         for name, values in metrics.items():
             values.append(outcome.metrics.get(name, math.nan))
         count += 1

@@ -28,9 +28,6 @@ class Factor(NamedTuple):
     def size(self) -> int:
         return len(self.columns[0])
 
-    def row(self, i: int) -> dict[str, Value]:
-        return {name: column[i] for name, column in zip(self.names, self.columns, strict=True)}
-
 
 class Range(NamedTuple):
     """What a sample is drawn from: low .. high, evenly or evenly in its logarithm; or one of several."""

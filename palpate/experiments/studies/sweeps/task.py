@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import math
 import numbers
 import os
 import re
@@ -76,16 +77,18 @@ def run_chunk(job: Job, tasks: Sequence[Task]) -> list[Outcome]:
         function = find_function(job.function)
     except ValueError as error:
         return [Outcome(task, FAILED, {}, " ".join(str(error).split()), 0.0) for task in tasks]
-    with _note(job) as note:
-        return [_run(job, function, task, note) for task in tasks]
+    with _watch(job) as watch:
+        return [_run(job, function, task, watch) for task in tasks]
 
 
-def _run(job: Job, function: Function, task: Task, note: io.FileIO | None) -> Outcome:
+def _run(job: Job, function: Function, task: Task, watch: Watch | None) -> Outcome:
     began = time.perf_counter()
     metrics: dict[str, float] = {}
     status, error = DONE, ""
+    if watch is not None:
+        watch.begin(task, began)
     try:
-        with _folder(job, function, task) as own, redirect_stdout(io.StringIO()), _watched(job, task, note):
+        with _folder(job, function, task) as own, redirect_stdout(io.StringIO()):
             returned = function.call(**task.parameters, **own)
         metrics = measured(returned, task)
     except (Exception, SystemExit) as raised:
@@ -216,9 +219,27 @@ def process_name(pid: int | None = None) -> str:
     return f"{socket.gethostname()}-{os.getpid() if pid is None else pid}"
 
 
+class Watch:
+    """A note, and the fault handler's timer over it."""
+
+    def __init__(self, note: io.FileIO, timeout_s: float) -> None:
+        self.note, self.timeout_s = note, timeout_s
+        self.slack_s = max(0.5, 0.05 * timeout_s)
+        self.armed = -math.inf
+
+    def begin(self, task: Task, now: float) -> None:
+        """Every setting of the timer is a thread that begins and one that ends: short tasks share one, with slack."""
+        self.note.seek(0)
+        self.note.truncate()
+        self.note.write(f"{task.key}\n".encode())
+        if now - self.armed > self.slack_s:
+            faulthandler.dump_traceback_later(self.timeout_s + self.slack_s, exit=True, file=self.note)
+            self.armed = now
+
+
 @contextmanager
-def _note(job: Job) -> Iterator[io.FileIO | None]:
-    """This process' note, while a chunk runs; None at home, and for a second thread."""
+def _watch(job: Job) -> Iterator[Watch | None]:
+    """The watch over this process, while a chunk runs; None at home, and for a second thread."""
     own = process_name()
     if own == job.home or not _one_at_a_time.acquire(blocking=False):
         yield None
@@ -227,25 +248,11 @@ def _note(job: Job) -> Iterator[io.FileIO | None]:
     path = Path(job.notes) / own if os.path.isdir(job.notes) else elsewhere
     try:
         with open(path, "wb", buffering=0) as note:
-            yield note
+            yield Watch(note, job.timeout_s)
+            faulthandler.cancel_dump_traceback_later()
         path.unlink(missing_ok=True)
     finally:
         _one_at_a_time.release()
-
-
-@contextmanager
-def _watched(job: Job, task: Task, note: io.FileIO | None) -> Iterator[None]:
-    if note is None:
-        yield
-        return
-    note.seek(0)
-    note.truncate()
-    note.write(f"{task.key}\n".encode())
-    faulthandler.dump_traceback_later(job.timeout_s, exit=True, file=note)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 class Note(NamedTuple):
