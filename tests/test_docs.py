@@ -49,6 +49,11 @@ TAKEN = {
     "planar-four-channel.png",
     "mobile-calibration.png",
     "mobile-calibration-residuals.png",
+    "sweep-avatar.png",
+    "sweep-follower.png",
+    "sweep-link.png",
+    "sweep-walls.png",
+    "sweep-z-width.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 

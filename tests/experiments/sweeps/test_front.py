@@ -21,7 +21,7 @@ from palpate.experiments.studies.sweeps.figures import draw, draw_metric
 from palpate.experiments.studies.sweeps.front import RECORDINGS, run_plan
 from palpate.experiments.studies.sweeps.progress import TOLD, Progress, duration
 from palpate.experiments.studies.sweeps.results import FILE, PARQUET, read, table
-from palpate.experiments.studies.sweeps.views import view
+from palpate.experiments.studies.sweeps.views import is_logarithmic, label, view
 
 # ---- from Python
 
@@ -250,6 +250,25 @@ def test_a_report_draws_what_it_is_asked_for(tmp_path):
     assert draw_metric(plan, found, "value").axes[0].get_xlabel() == "n"
     with pytest.raises(ValueError, match="no metric is called 'other'; there are: value, half"):
         draw(_plan(document | {"report": {"metrics": ["other"]}}), found, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("values", "logarithmic"),
+    [([1, 10, 100], True), ([5, 10, 20, 40], True), ([1, 2, 3, 4], False), ([0, 1, 100], False), ([1, 500], False),
+     (np.random.default_rng(1).uniform(0.0, 1.0, 100).tolist(), False),
+     (np.exp(np.random.default_rng(1).uniform(0.0, 5.0, 100)).tolist(), True), (["a", "b", "c"], False)],
+)  # fmt: skip
+def test_an_axis_is_logarithmic_if_its_values_are_spread_so(values, logarithmic):
+    assert is_logarithmic(values) == logarithmic
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("stiffness_N_m", "", "stiffness [N/m]"), ("gain_1_s", "", "gain [1/s]"), ("off_percent", "", "off [%]"),
+     ("speed_m_s", "0.3", "speed 0.3 m/s"), ("law", "zoh", "law zoh"), ("mode", "", "mode")],
+)  # fmt: skip
+def test_names_that_end_in_a_unit_are_written_with_it(name, value, words):
+    assert label(name, value) == words
 
 
 def _given(document):

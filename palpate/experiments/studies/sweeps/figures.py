@@ -16,6 +16,7 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 
 from palpate.experiments.studies.sweeps.plan import Plan
+from palpate.experiments.studies.sweeps.samples import Value
 from palpate.experiments.studies.sweeps.task import DONE
 from palpate.experiments.studies.sweeps.views import (
     DISTRIBUTION,
@@ -34,6 +35,7 @@ from palpate.whole_files import written_whole
 Table = dict[str, np.ndarray]
 COLOURS = ("#1f5fa8", "#d9534f", "#2a8a4a", "#e58a2b", "#7b4fa0", "#3aa6a6", "#8a6d3b", "#777777")
 MOST_TICKS = 10
+ENOUGH = 24  # numbers, for a distribution
 MOST_FIGURES = 60  # an experiment may have a hundred claims; report.metrics chooses
 
 
@@ -75,41 +77,58 @@ def draw_metric(plan: Plan, table: Table, metric: str) -> Figure:
 
 
 def _lines(plan: Plan, table: Table, metric: str, shown: View) -> Figure:
-    figure = Figure(figsize=(10.5, 4.4), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(2.2, 1.0))
-    at, ticks = _places(plan, shown.x)
-    for name, colour, rows in _groups(plan, table, shown.by):
-        y, x = table[metric][rows], table[shown.x][rows]
-        there = [k for k, value in enumerate(plan.varied[shown.x]) if (x == value).any()]
-        each = [y[x == plan.varied[shown.x][k]] for k in there]
-        left.plot(at[there], [values.mean() for values in each], "o-", color=colour, ms=4, label=name)
-        if any(len(values) > 1 for values in each):
-            low, high = (np.array([np.percentile(values, p) for values in each]) for p in (10, 90))
-            left.fill_between(at[there], low, high, color=colour, alpha=0.15, lw=0)
-    _parameter_axis(left, plan, shown.x, at, ticks)
-    _value_axis(left, "y", metric, table[metric])
-    _legend(left, shown.by)
-    _histogram(right, plan, table, metric, shown.by)
+    panels = list(_groups(plan, table, shown.y))
+    spread = len(table["task"]) >= ENOUGH * len(panels)  # of few values a distribution says nothing
+    figure = Figure(figsize=(1.5 + 4.6 * len(panels) + 3.2 * spread, 4.2), layout="constrained")
+    widths = [1.6] * len(panels) + [1.0] * spread
+    axes = figure.subplots(1, len(widths), squeeze=False, width_ratios=widths).ravel()
+    at, words = _places(plan, shown.x)
+    for k, (place, (title, _, chosen)) in enumerate(zip(axes, panels, strict=False)):
+        for name, colour, rows in _groups(plan, table, shown.by):
+            _line(place, at, plan.varied[shown.x], table[shown.x], table[metric], rows & chosen, colour, name)
+        _parameter_axis(place, plan, shown.x, at, words)
+        _value_axis(place, "y", metric, table[metric])
+        place.set_title(label(shown.y, title) if shown.y else "")
+        if k:
+            place.sharey(axes[0])
+            place.set_ylabel("")
+    _legend(axes[0], shown.by)
+    if spread:
+        _histogram(axes[-1], plan, table, metric, shown.by)
     return figure
+
+
+def _line(
+    axes: Axes, at: np.ndarray, values: list[Value], x: np.ndarray, y: np.ndarray, rows: np.ndarray, colour: str,
+    name: str,
+) -> None:  # fmt: skip
+    """Means over the values of x that there are, with a band if there is more than one number to one of them."""
+    there = [k for k, value in enumerate(values) if (rows & (x == value)).any()]
+    each = [y[rows & (x == values[k])] for k in there]
+    axes.plot(at[there], [found.mean() for found in each], "o-", color=colour, ms=4, label=name)
+    if any(len(found) > 1 for found in each):
+        low, high = (np.array([np.percentile(found, p) for found in each]) for p in (10, 90))
+        axes.fill_between(at[there], low, high, color=colour, alpha=0.15, lw=0)
 
 
 def _heat(plan: Plan, table: Table, metric: str, shown: View) -> Figure:
     panels = list(_groups(plan, table, shown.by))
-    columns = min(3, len(panels))
+    columns = 2 if len(panels) == 4 else min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure(figsize=(2.2 + 3.6 * columns, 1.0 + 3.2 * rows), layout="constrained")
     axes = np.atleast_1d(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)).ravel()
     maps = [_means(plan, table, metric, shown, chosen) for _, _, chosen in panels]
     scale = _colour_scale(np.array(maps))
-    for place, (name, _, _), means in zip(axes, panels, maps, strict=False):
+    for k, (place, (name, _, _), means) in enumerate(zip(axes, panels, maps, strict=False)):
         place.set_facecolor("#eeeeee")
-        mesh = place.pcolormesh(np.ma.masked_invalid(means), norm=scale, cmap="viridis", rasterized=True)
-        place.set_title(f"{label(shown.by)} {name}" if shown.by else "")
+        mesh = place.pcolormesh(np.ma.masked_invalid(_shown(means, scale)), norm=scale, cmap="viridis", rasterized=True)
+        place.set_title(label(shown.by, name) if shown.by else "")
         for which, parameter in (("x", shown.x), ("y", shown.y)):
             values = plan.varied[parameter]
             step = -(-len(values) // MOST_TICKS)
             getattr(place, f"set_{which}ticks")(np.arange(len(values))[::step] + 0.5, [tick(v) for v in values[::step]])
-            place.tick_params(which, length=0, labelrotation=45 if which == "x" else 0)
+            place.tick_params(which, length=0)
+        place.tick_params("x", labelbottom=k + columns >= len(panels))
     for place in axes[len(panels) :]:
         place.set_visible(False)
     figure.supxlabel(label(shown.x), fontsize=10)
@@ -187,8 +206,17 @@ def _means(plan: Plan, table: Table, metric: str, shown: View, chosen: np.ndarra
 
 
 def _colour_scale(values: np.ndarray) -> Normalize:
-    low, high = np.nanmin(values), np.nanmax(values)
-    return LogNorm(low, high) if low > 0.0 and high / low > 100.0 else Normalize(low, high)
+    """By decades, four at most, where most of what is positive lies far below the largest."""
+    known = values[np.isfinite(values)]
+    low, high = float(known.min()), float(known.max())
+    if low >= 0.0 and high > 30.0 * np.median(known) and (known > 0.0).sum() > 2:
+        return LogNorm(max(float(known[known > 0.0].min()), 1e-4 * high), high)
+    return Normalize(low, high)
+
+
+def _shown(means: np.ndarray, scale: Normalize) -> np.ndarray:
+    """What is not positive has no place on a scale of decades: it is shown as its lowest."""
+    return np.where(means <= 0.0, scale.vmin, means) if isinstance(scale, LogNorm) else means
 
 
 def _places(plan: Plan, name: str) -> tuple[np.ndarray, list[str]]:
