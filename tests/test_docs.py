@@ -172,7 +172,7 @@ def test_every_page_is_in_the_contents():
 
 # ---- what prose names, in the manual and in comments and docstrings
 
-PLACEHOLDERS = {"FILE.py", "file.py", "your_script.py"}
+PLACEHOLDERS = {"FILE.py", "FILE.toml", "file.py", "your_script.py"}
 SKIPPED = {".venv", ".git", "node_modules", "static", "_build", "out", "build", "dist"}
 
 

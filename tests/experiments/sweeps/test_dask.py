@@ -72,6 +72,7 @@ def test_a_cluster_finds_what_this_machine_finds(cluster, tmp_path):
     assert here["key"].tolist() == there["key"].tolist()
 
 
+@pytest.mark.slow  # the same of processes is not
 def test_a_local_cluster_reports_who_fails_hangs_and_dies(tmp_path):
     plan = plan_of("troubled", grid={"x": [2, 3, 4, 5, 6, 7, 8]}, timeout_s=5.0)
     run_plan(plan, tmp_path, "dask:local")

@@ -130,7 +130,10 @@ def uninterrupted(tmp_path_factory):
     return folder / "out"
 
 
-@pytest.mark.parametrize("moment", np.random.default_rng(20).integers(1, TASKS - 80, 3).tolist())
+FIRST, *OTHERS = np.random.default_rng(20).integers(1, TASKS - 80, 4).tolist()
+
+
+@pytest.mark.parametrize("moment", [FIRST, *(pytest.param(moment, marks=pytest.mark.slow) for moment in OTHERS)])
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_sweep_that_was_stopped_and_started_again_finds_the_same_and_repeats_nothing(
     how, moment, uninterrupted, tmp_path, heeded_signals
@@ -240,6 +243,30 @@ def test_processes_give_results_and_exceptions_and_outlive_a_death():
         assert executor.submit(pow, 3, 3).result() == 27
     with pytest.raises(RuntimeError, match="shut down"):
         executor.submit(pow, 1, 1)
+
+
+class Unkind(Exception):
+    """Cannot be taken apart and put together again."""
+
+    def __init__(self, first, second):
+        super().__init__(first)
+
+
+def unkind():
+    raise Unkind(1, 2)
+
+
+def stubborn():
+    return lambda: None
+
+
+def test_what_cannot_travel_is_an_exception_and_no_end(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", FINDS_US["PYTHONPATH"])
+    with Processes(1) as executor:
+        for function in (unkind, stubborn):
+            with pytest.raises(Exception, match=r"argument|pickle"):
+                executor.submit(function).result()
+        assert executor.submit(pow, 2, 2).result() == 4
 
 
 def test_processes_end_with_whoever_started_them(tmp_path):

@@ -216,7 +216,7 @@ def _colour_scale(values: np.ndarray) -> Normalize:
 
 def _shown(means: np.ndarray, scale: Normalize) -> np.ndarray:
     """What is not positive has no place on a scale of decades: it is shown as its lowest."""
-    return np.where(means <= 0.0, scale.vmin, means) if isinstance(scale, LogNorm) else means
+    return np.where(means <= 0.0, scale.vmin or 0.0, means) if isinstance(scale, LogNorm) else means
 
 
 def _places(plan: Plan, name: str) -> tuple[np.ndarray, list[str]]:

@@ -46,7 +46,6 @@ class Tally:
         self.total = 0  # different tasks of the plan; set when they are counted
         self.status: Counter[str] = Counter()
         self.metrics: dict[str, Metric] = {}
-        self.troubled: list[Outcome] = []  # the last few that failed, hung or died
 
     @property
     def count(self) -> int:
@@ -58,8 +57,6 @@ class Tally:
 
     def add(self, outcome: Outcome) -> None:
         self.status[outcome.status] += 1
-        if outcome.status != DONE:
-            self.troubled = [*self.troubled, outcome][-5:]
         for name, value in outcome.metrics.items():
             if name not in self.metrics:
                 largest = self.plan.worst.get(name, "largest") == "largest"

@@ -23,6 +23,8 @@ from palpate.runtime.ending import leave_to_parent
 
 PROCESS = "sweep-worker"  # in palpate/processes.py
 WORKER = "PALPATE_SWEEP_WORKER"  # set in their environment
+# There is a process for each core already: libraries need no threads beside it, unless somebody says so.
+ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class WorkerDied(RuntimeError):
@@ -59,7 +61,7 @@ class Processes(Executor):
         if self._closed:
             raise RuntimeError("these processes were shut down")
         future: Future[Any] = Future()
-        self._work.put((future, pickle.dumps(pickle.dumps((fn, args, kwargs)))))  # a parcel: read whole, then opened
+        self._work.put((future, parcel((fn, args, kwargs))))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -100,17 +102,26 @@ class Processes(Executor):
         try:
             process.stdin.write(order)
             process.stdin.flush()
-            good, answer = pickle.load(process.stdout)  # noqa: S301  (from our own child)
+            answer = pickle.load(process.stdout)  # noqa: S301  (from our own child)
         except (OSError, EOFError, pickle.UnpicklingError):
             with self._lock:
                 del self._running[n]
             code = _end(process)
             future.set_exception(WorkerDied(process.pid, code))
             return
+        try:
+            good, found = pickle.loads(answer)  # noqa: S301
+        except Exception as error:  # of a class that only the worker knows
+            good, found = False, error
         if good:
-            future.set_result(answer)
+            future.set_result(found)
         else:
-            future.set_exception(answer)
+            future.set_exception(found)
+
+
+def parcel(what: Any) -> bytes:
+    """Read whole, then opened: whatever is wrong inside, the next one begins where this one ends."""
+    return pickle.dumps(pickle.dumps(what))
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -118,7 +129,7 @@ def _start() -> subprocess.Popen[bytes]:
         [sys.executable, "-m", "palpate.processes", PROCESS],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=os.environ | {WORKER: "1"},
+        env=ENVIRONMENT | os.environ | {WORKER: "1", "PALPATE_QUIET": "1"},
         process_group=0,  # a terminal's Ctrl-C is for this process
     )
 
@@ -139,19 +150,26 @@ def main() -> NoReturn:
         os.dup2(2, 1)
         while True:
             try:
-                parcel = pickle.load(orders)  # noqa: S301  (from our own parent)
+                order = pickle.load(orders)  # noqa: S301  (from our own parent)
             except (EOFError, pickle.UnpicklingError):
                 os._exit(0)
             try:
-                function, args, kwargs = pickle.loads(parcel)  # noqa: S301
-                answer = True, function(*args, **kwargs)
+                function, args, kwargs = pickle.loads(order)  # noqa: S301
+                answer = parcel((True, function(*args, **kwargs)))
             except Exception as error:
-                answer = False, error
+                answer = _excuse(error)
             try:
-                pickle.dump(answer, answers)
+                answers.write(answer)
                 answers.flush()
             except OSError:  # nobody waits for it any more
                 os._exit(1)
+
+
+def _excuse(error: Exception) -> bytes:
+    try:
+        return parcel((False, error))
+    except Exception:
+        return parcel((False, RuntimeError(f"{type(error).__name__}: {error}")))
 
 
 if __name__ == "__main__":

@@ -78,10 +78,13 @@ class Progress:
         """How far it is."""
         seconds = time.monotonic() - self.began
         rate = (tally.count - self.before) / max(seconds, 1e-3)
-        left = duration((tally.total - tally.count) / rate) + " left" if rate > 0.0 else "starting"
+        if rate > 0.0:
+            pace = f"{rate:.3g}/s, {duration((tally.total - tally.count) / rate)} left"
+        else:
+            pace = "the first task is under way; it may have to compile"
         failed = f", {tally.failures} failed" if tally.failures else ""
         share = 100 * tally.count // max(tally.total, 1)
-        return f"{share:3d} %  {tally.count} of {tally.total}{failed}, {rate:.3g}/s, {left}"
+        return f"{share:3d} %  {tally.count} of {tally.total}{failed}, {pace}"
 
 
 def summary(tally: Tally, varied: tuple[str, ...]) -> Table:
