@@ -30,8 +30,9 @@ class Progress:
     def __init__(self, console: Console, say: Say, varied: tuple[str, ...]) -> None:
         self.console, self.say, self.varied = console, say, varied
         self.told = self.tenths = 0
-        self.began = self.drawn = time.monotonic()
+        self.drawn = time.monotonic()
         self.before = 0
+        self.first_s = 0.0  # when the first outcome of this run came: what it took to start says nothing of the rest
         self.live: Live | None = None
 
     def __enter__(self) -> Progress:
@@ -55,6 +56,7 @@ class Progress:
             self.say(f"{self.before} of {tally.total} tasks are done already")
 
     def heard(self, outcome: Outcome) -> None:
+        self.first_s = self.first_s or time.monotonic()
         if outcome.status == DONE:
             return
         self.told += 1
@@ -76,9 +78,8 @@ class Progress:
 
     def line(self, tally: Tally) -> str:
         """How far it is."""
-        seconds = time.monotonic() - self.began
-        rate = (tally.count - self.before) / max(seconds, 1e-3)
-        if rate > 0.0:
+        if (done := tally.count - self.before - 1) > 0:
+            rate = done / max(time.monotonic() - self.first_s, 1e-3)
             pace = f"{rate:.3g}/s, {duration((tally.total - tally.count) / rate)} left"
         else:
             pace = "the first task is under way; it may have to compile"
