@@ -19,6 +19,7 @@ from palpate import cli
 from palpate.experiments.studies.sweeps.executors import EXECUTORS, Here
 from palpate.experiments.studies.sweeps.figures import draw, draw_metric
 from palpate.experiments.studies.sweeps.front import RECORDINGS, run_plan
+from palpate.experiments.studies.sweeps.plan import make_plan
 from palpate.experiments.studies.sweeps.progress import TOLD, Progress, duration
 from palpate.experiments.studies.sweeps.results import FILE, PARQUET, read, table
 from palpate.experiments.studies.sweeps.views import is_logarithmic, label, view
@@ -121,6 +122,14 @@ def test_an_experiment_is_swept_over_its_options():
     assert list(found["status"]) == ["done"]
     assert found["passed"][0] in (0.0, 1.0)
     assert math.isfinite(found["energy bounding, largest motion"][0])
+
+
+def test_of_an_experiment_all_is_kept_that_it_leaves(tmp_path):
+    document = {"experiment": "z-width", "grid": {"rate_hz": [500.0]}, "fixed": {"seconds": 1.0}, "keep": {"every": 1}}
+    plan = make_plan(document, "z", Path())
+    run_plan(plan, tmp_path, "here")
+    folder = tmp_path / RECORDINGS / plan.task(0).key
+    assert {"report.json", "z-width.png"} <= {path.name for path in folder.iterdir()}
 
 
 # ---- recordings
@@ -277,8 +286,6 @@ def _given(document):
 
 
 def _plan(document):
-    from palpate.experiments.studies.sweeps.plan import make_plan
-
     return make_plan({"function": f"{__name__}:cube"} | document, "cube", Path())
 
 

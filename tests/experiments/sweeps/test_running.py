@@ -20,7 +20,7 @@ from palpate.experiments.studies.sweeps import running
 from palpate.experiments.studies.sweeps.executors import Here
 from palpate.experiments.studies.sweeps.front import run_plan
 from palpate.experiments.studies.sweeps.processes import Processes, WorkerDied
-from palpate.experiments.studies.sweeps.results import FILE, read, table
+from palpate.experiments.studies.sweeps.results import FILE, PARQUET, read, table
 from palpate.experiments.studies.sweeps.running import Runner, job_for
 from palpate.experiments.studies.sweeps.task import DONE
 
@@ -153,6 +153,7 @@ def test_a_sweep_that_was_stopped_and_started_again_finds_the_same_and_repeats_n
     assert second.wait() == 0, second.stdout.read()
     again = Counter(map(float, log.read_text().split())) - before
     assert told(out) == told(uninterrupted)
+    assert {path.name for path in out.iterdir()} == {FILE, PARQUET}  # no notes of the one that was killed
     # workers of a runner that was killed finish what they are at: their calls may come later
     assert all(again[x] == 0 for x in known if before[x])
     third = start(file, out)
@@ -272,7 +273,8 @@ def test_what_cannot_travel_is_an_exception_and_no_end(monkeypatch):
 def test_processes_end_with_whoever_started_them(tmp_path):
     code = (
         "import os, time\nfrom palpate.experiments.studies.sweeps.processes import Processes\n"
-        "pids = [Processes(1).submit(os.getpid).result() for _ in range(2)]\nprint(*pids, flush=True)\ntime.sleep(600)"
+        "pools = [Processes(1), Processes(1)]\npids = [pool.submit(os.getpid).result() for pool in pools]\n"
+        "pools[1].submit(time.sleep, 1e6)\nprint(*pids, flush=True)\ntime.sleep(1e6)"
     )
     parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
                               env=os.environ | FINDS_US)  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from array import array
@@ -22,7 +23,7 @@ from palpate.experiments.studies.sweeps.results import FILE, Results
 from palpate.experiments.studies.sweeps.running import Runner, job_for
 from palpate.experiments.studies.sweeps.task import DONE, GIVEN, Outcome, find_function
 
-RECORDINGS = "recordings"
+RECORDINGS, NOTES = "recordings", ".notes-"
 On = str | Executor | Callable[[], Executor]
 
 
@@ -81,7 +82,9 @@ def _run(
         if progress is not None:
             progress.beat(tally)
 
-    with tempfile.TemporaryDirectory(prefix=".notes-", dir=file.path.parent) as notes:
+    for stale in file.path.parent.glob(f"{NOTES}*"):  # of a runner that was killed
+        shutil.rmtree(stale, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=NOTES, dir=file.path.parent) as notes:
         kept = recordings.folder.absolute() if plan.keep.anything else None
         job = job_for(
             located(plan), (str(plan.folder), *filter(None, sys.path)), plan.timeout_s, Path(notes).absolute(), kept

@@ -146,23 +146,31 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 def main() -> NoReturn:
     """The process: orders from stdin, answers to what was stdout; whatever prints does so on stderr."""
     leave_to_parent()
-    with os.fdopen(os.dup(0), "rb") as orders, os.fdopen(os.dup(1), "wb") as answers:
+    orders: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders,), daemon=True).start()
+    with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         while True:
             try:
-                order = pickle.load(orders)  # noqa: S301  (from our own parent)
-            except (EOFError, pickle.UnpicklingError):
-                os._exit(0)
-            try:
-                function, args, kwargs = pickle.loads(order)  # noqa: S301
+                function, args, kwargs = pickle.loads(orders.get())  # noqa: S301  (from our own parent)
                 answer = parcel((True, function(*args, **kwargs)))
             except Exception as error:
                 answer = _excuse(error)
             try:
                 answers.write(answer)
                 answers.flush()
-            except OSError:  # nobody waits for it any more
+            except OSError:
                 os._exit(1)
+
+
+def _listen(orders: queue.SimpleQueue[bytes]) -> NoReturn:
+    """Orders as they come; when stdin ends nobody waits any more, whatever this process is at."""
+    with os.fdopen(os.dup(0), "rb") as stdin:
+        while True:
+            try:
+                orders.put(pickle.load(stdin))  # noqa: S301
+            except (EOFError, pickle.UnpicklingError):
+                os._exit(0)
 
 
 def _excuse(error: Exception) -> bytes:

@@ -264,10 +264,12 @@ class Note(NamedTuple):
 
 
 def read_note(path: Path) -> Note | None:
+    """The note of a worker; where is the innermost line of the thread that called the function."""
     try:
-        key, *lines = path.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+        key, _, stacks = path.read_text(encoding="utf-8", errors="replace").partition("\n")
     except OSError:
         return None
-    place = next(filter(None, (re.match(r'\s+File "(.*)", line (\d+)', line) for line in lines)), None)
-    where = f"{Path(place[1]).name}, line {place[2]}" if place else ""
-    return Note(key, any(line.startswith(TIMED_OUT) for line in lines), where)
+    threads = re.split(r"^(?=Thread |Current thread )", stacks, flags=re.MULTILINE)
+    calling = next((thread for thread in threads if " in run_chunk\n" in thread), "")
+    place = re.search(r'^\s+File "(.*)", line (\d+)', calling, re.MULTILINE)
+    return Note(key, TIMED_OUT in stacks, f"{Path(place[1]).name}, line {place[2]}" if place else "")
