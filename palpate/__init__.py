@@ -58,6 +58,7 @@ _FRONT_DOOR = {
     **dict.fromkeys(["Event", "Simulation"], "palpate.servo.simulation"),
     "Run": "palpate.servo.run",
     "Session": "palpate.runtime.session",
+    "sweep": "palpate.experiments.studies.sweeps.front",
 }  # fmt: skip
 
 _MODULES = {
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
         mass_matrix,
         momentum,
     )  # fmt: skip
+    from palpate.experiments.studies.sweeps.front import sweep
     from palpate.haptics.contact_laws import contact_friction, keeper_law, wall_law
     from palpate.haptics.devices.opening import open_device
     from palpate.haptics.devices.protocol import DeviceError
@@ -130,7 +132,7 @@ __all__ = [
     "effect_law", "effects", "energy", "forward_dynamics", "forward_kinematics", "friction_law", "from_dh", "integrate",
     "inverse_dynamics", "inverse_kinematics", "jacobian", "keeper_law", "load", "mass_matrix", "models", "momentum",
     "open_device", "plans",
-    "restitution_law", "run_simulation", "solve_contacts", "tasks", "touch", "trajectories", "wall_law",
+    "restitution_law", "run_simulation", "solve_contacts", "sweep", "tasks", "touch", "trajectories", "wall_law",
 ]  # fmt: skip
 
 

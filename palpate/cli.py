@@ -20,6 +20,7 @@ from palpate import __version__
 from palpate.printable import complain, printable
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import exit_code
+from palpate.study_commands import Sweep
 from palpate.terminal import console, say, say_marked, warned
 from palpate.whole_files import write_whole
 
@@ -30,7 +31,8 @@ NUMBERS = {
     "rounds": (1, 100_000, "a number from 1 to 100000"),
 }
 EditMode = Literal["wait", "hold", "resume", "blend", "teach"]
-BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record", "avatars", "planar", "mobile", "batch"]
+BenchName = Literal["dynamics", "contact", "servo", "link", "page", "record", "avatars", "planar", "mobile", "batch",
+                    "sweep"]  # fmt: skip
 
 
 @dataclass
@@ -63,13 +65,14 @@ class Bench:
     costs them.  avatars: what each of their controllers takes, and whether their scenes hold 1 kHz.  planar: the servo
     step of the planar interface beside numpy, its bodies beside pymunk, and whether it holds 4 kHz.  mobile: the
     tick of mobile displays, walks without a device, and the proxy beside numpy.  batch: many copies of a robot at once,
-    on one core and on two, beside mujoco.rollout."""
+    on one core and on two, beside mujoco.rollout.  sweep: what sweeps cost beside their tasks."""
     rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """dynamics (15), contact, planar, batch (5): interleaved rounds for each number; more rounds, steadier medians."""
     quick: bool = False
-    """contact, planar, mobile, batch: a fiftieth of all steps, to see that everything runs."""
+    """contact, planar, mobile, batch, sweep: a fiftieth of all steps, to see that everything runs."""
     seconds: Annotated[float | None, tyro.conf.arg(metavar="S")] = None
-    """servo, avatars, planar, mobile (4), link (2.4), page (1.5) and record (5): how long each row is measured [s]."""
+    """servo, avatars, planar, mobile (4), link (2.4), page (1.5), record (5) and sweep (10): how long each row is
+    measured [s]."""
     out: Annotated[Path | None, tyro.conf.arg(name="json", metavar="FILE")] = None
     """Also write everything as JSON."""
 
@@ -339,6 +342,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Run, subcommand("run")]
+    | Annotated[Sweep, subcommand("sweep")]
     | Annotated[Calibrate, subcommand("calibrate")]
     | Annotated[Experiments, subcommand("experiments")]
     | Annotated[Scenes, subcommand("scenes")]

@@ -11,6 +11,7 @@ PROCESSES = {
     "robot-reading": "palpate.runtime.page.first_reading",
     "recorder": "palpate.runtime.record.recorder",
     "experiment": "palpate.experiments.process",
+    "sweep-worker": "palpate.experiments.studies.sweeps.processes",
 }
 
 if __name__ == "__main__":  # another name is that of a module: a bench, or a test, has processes of its own

@@ -27,6 +27,7 @@ def test_help_lists_every_command():
         "doctor",
         "bench",
         "run",
+        "sweep",
         "experiments",
         "scenes",
         "devices",

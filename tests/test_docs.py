@@ -49,6 +49,11 @@ TAKEN = {
     "planar-four-channel.png",
     "mobile-calibration.png",
     "mobile-calibration-residuals.png",
+    "sweep-avatar.png",
+    "sweep-follower.png",
+    "sweep-link.png",
+    "sweep-walls.png",
+    "sweep-z-width.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 
@@ -167,7 +172,7 @@ def test_every_page_is_in_the_contents():
 
 # ---- what prose names, in the manual and in comments and docstrings
 
-PLACEHOLDERS = {"FILE.py", "file.py", "your_script.py"}
+PLACEHOLDERS = {"FILE.py", "FILE.toml", "file.py", "your_script.py"}
 SKIPPED = {".venv", ".git", "node_modules", "static", "_build", "out", "build", "dist"}
 
 

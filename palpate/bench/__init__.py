@@ -35,6 +35,7 @@ BENCHES = {
     "mobile": Bench("mobile:run", "mobile_table:mobile_table", ("seconds", "quick")),
     "planar": Bench("planar:run", "planar_table:planar_table", ("rounds", "seconds", "quick")),
     "batch": Bench("batch:run", "batch_table:batch_table", ("rounds", "quick")),
+    "sweep": Bench("sweep:run", "sweep_table:sweep_table", ("seconds", "quick")),
     "record": Bench("recording:run", "recording_table:record_table", ("seconds",)),
 }
 
