@@ -1,0 +1,1 @@
+"""Studies: what is varied on many cores (sweeps/), and what people are asked (people/)."""
