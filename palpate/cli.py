@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from palpate import __version__
+from palpate.experiments.studies.people.command import Study
 from palpate.printable import complain, printable
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import exit_code
@@ -339,6 +340,7 @@ Command = (
     | Annotated[Doctor, subcommand("doctor")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Run, subcommand("run")]
+    | Annotated[Study, subcommand("study")]
     | Annotated[Calibrate, subcommand("calibrate")]
     | Annotated[Experiments, subcommand("experiments")]
     | Annotated[Scenes, subcommand("scenes")]

@@ -91,7 +91,8 @@ class Desk:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a request comes to; raises with one line if it does not."""
-        answers = {
+        led = self.session.options.answers
+        answers = led if led is not None else {
             "scene": self._scene, "robot": self._robot, "mark": self._mark, **self.lab.answers,
             **self.session.answers(),
         }  # fmt: skip

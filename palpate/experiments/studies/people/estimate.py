@@ -21,6 +21,7 @@ from palpate.experiments.studies.people.psychometric import NARROWEST, WIDEST, F
 from palpate.model.model import Floats
 
 CONFIDENCE, SAMPLES = 0.95, 400
+LEAST = 6  # numbers whose mean has an interval: of fewer, samples that are all alike make it endless
 
 
 class Estimate(NamedTuple):
@@ -82,11 +83,11 @@ def _ends(confidence: float) -> list[float]:
 
 
 def mean(values: Floats, random: np.random.Generator, samples: int = 2000, confidence: float = CONFIDENCE) -> Estimate:
-    """The mean of values (n,), by the studentised bootstrap; of fewer than three no interval is known."""
+    """The mean of values (n,), by the studentised bootstrap; of fewer than LEAST no interval is known."""
     x = np.asarray(values, dtype=float)
     x = x[np.isfinite(x)]
     n = len(x)
-    if n < 3:
+    if n < LEAST:
         return Estimate(float(x.mean()) if n else math.nan, math.nan, math.nan)
     drawn = x[random.integers(n, size=(samples, n))]
     error, middle = drawn.std(axis=1, ddof=1), float(x.mean())
