@@ -12,7 +12,7 @@ from palpate.experiments.studies.people.plan import Study
 # What a page of a study has none of: sliders, arrows, who acts, maps, and all that could be set or asked.
 HIDDEN: dict[str, Any] = {
     "settings": [], "plots": [], "drawings": [], "actors": [], "maps": [], "keys": [], "walk": {}, "events": {},
-    "panels": ["touch"], "devices": [], "scenes": [], "path": [], "task": None, "edit_modes": [], "obstacles": [],
+    "panels": ["touch"], "scenes": [], "path": [], "task": None, "edit_modes": [], "obstacles": [],
     "loose": {}, "configuration": {},
 }  # fmt: skip
 SHOWN = {"forces": ("drawings",), "plots": ("plots",), "settings": ("settings",)}  # by design
