@@ -11,6 +11,7 @@ import threading
 import time
 import webbrowser
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,12 @@ from palpate.runtime.commands import build, default_reach
 from palpate.runtime.ending import Ending
 from palpate.runtime.hello import hello_of
 from palpate.runtime.page.users import address_to_open
+from palpate.runtime.link.mirror import DELAY
 from palpate.runtime.runnable import session_of, simulation_of
 from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.session import Session
+from palpate.scenes.any_arm import scene_of
+from palpate.scenes.scene import Scene
 
 LONGEST_S = 1e5  # an answer that is said to have taken longer is timed here
 LINGER_S = 2.0  # the last screen stays before the session ends
@@ -48,8 +52,8 @@ class Leading:
         screen = self.conductor.screen
         return screen.condition or self.conductor.conditions[self.conductor.block]
 
-    def begin(self, session: Session, condition: Condition) -> None:
-        """This session has what the condition needs."""
+    def begin(self, session: Session) -> None:
+        """This session has what the condition of the screen needs."""
         with self._lock:
             self.session, self._hello = session, session.hello()
             self.leaving.clear()
@@ -99,9 +103,9 @@ class Leading:
             session.mark(text, {"participant": self.conductor.participant} | data)
 
 
-def place_of(condition: Condition) -> tuple[str, str]:
+def place_of(condition: Condition) -> tuple[str, str, str]:
     """What needs a session of its own."""
-    return condition.scene, condition.device
+    return condition.scene, condition.device, condition.link
 
 
 def check_scenes(study: Study) -> None:
@@ -112,7 +116,10 @@ def check_scenes(study: Study) -> None:
             made = simulation_of(build(condition.scene, None))
             hellos[condition.scene] = hello_of(made)
             made.close()
-        check_settings(study, condition, hellos[condition.scene])
+        hello = hellos[condition.scene]
+        if condition.link:
+            hello = hello | {"events": hello["events"] | {DELAY.name: {"low": DELAY.low, "high": DELAY.high}}}
+        check_settings(study, condition, hello)
 
 
 def conduct(
@@ -134,7 +141,7 @@ def conduct(
             condition = leading.condition
             with ExitStack() as inner:
                 session = _session(study, condition, device, folder, participant, record, where, leading, inner, say)
-                leading.begin(session, condition)
+                leading.begin(session)
                 assert session.page is not None
                 where = session.page.where
                 if first:
@@ -159,12 +166,26 @@ def _session(
     name = condition.device or device
     opened = None if name == "pointer" else stack.enter_context(closing(open_device(name)))
     reaching = [(opened, default_reach(built, opened.spec, "pull"))] if opened else []
-    session = session_of(
-        built, reaching, page=True, record=_free(folder, participant) if record else None, host=where.host,
-        port=where.port, token=where.token, say=say, playing=False, answers={"study": leading.requested},
-        tells=lambda hello: screened(study, hello),
-    )  # fmt: skip
-    return stack.enter_context(session)
+    options: dict[str, Any] = {
+        "page": True, "record": _free(folder, participant) if record else None, "host": where.host, "port": where.port,
+        "token": where.token, "say": say, "answers": {"study": leading.requested},
+        "tells": lambda hello: screened(study, hello),
+    }  # fmt: skip
+    if condition.link:
+        return stack.enter_context(_linked(condition, built, reaching, options, stack))
+    return stack.enter_context(session_of(built, reaching, playing=False, **options))
+
+
+def _linked(condition: Condition, built: Any, reaching: list[Any], options: dict[str, Any], stack: ExitStack) -> Session:
+    """A session of the hand's end of a link, whose other end is in this process too."""
+    from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
+
+    if not isinstance(built, Scene):
+        raise ValueError(f"only Worlds are touched over a link; {condition.scene!r} is a simulation of another kind")
+    serving = stack.enter_context(Serving(scene_of(condition.scene)(), port=0))
+    reaching = [(device, replace(reach, passivity="tank")) for device, reach in reaching]
+    mirrored = scene_of(condition.scene)()
+    return RemoteSession(Remote("127.0.0.1", serving.port), mirrored, reaching, estimate=condition.link, **options)
 
 
 def _free(folder: Path, participant: int) -> Path:

@@ -24,6 +24,7 @@ READY = Path(__file__).parent / "ready"  # studies that come with the package
 KINDS = ("constant", "staircase", "quest", "magnitude", "rating")
 TASKS = ("compare", "detect", "judge")
 SHOWS = ("scene", "forces", "plots", "settings")
+LINKS = ("hold", "interpolate", "extrapolate")
 RATINGS = ("none", "nasa-tlx")
 MOST_TRIALS = 5000
 PRACTICE, BREAK_S = 0, 10.0
@@ -31,12 +32,13 @@ PRACTICE, BREAK_S = 0, 10.0
 
 @dataclass(frozen=True)
 class Condition:
-    """What stays the same in a block; settings by the name of their event, a link's as link.delay_ms and the like."""
+    """What stays the same in a block; settings by the name of their event."""
 
     name: str
     scene: str
     about: str = ""
     device: str = ""  # empty: as the command says
+    link: str = ""  # between hand and world, with this estimate of what is under way; empty: none
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -179,7 +181,8 @@ def _condition(top: Table, name: str, table: Table) -> Condition:
     scene = table.text("scene", top.said.get("scene", ""))
     if not scene:
         raise ValueError(f"{table.where} has no scene: give one here, or one for all at the top")
-    made = Condition(name, scene, table.text("about", ""), table.text("device", ""), table.free("settings"))
+    made = Condition(name, scene, table.text("about", ""), table.text("device", ""),
+                     table.one_of("link", ("", *LINKS), ""), table.free("settings"))  # fmt: skip
     table.done()
     return made
 

@@ -9,8 +9,6 @@ from typing import Any
 from palpate.experiments.studies.people.plan import Condition, Study
 from palpate.runtime.session import Session
 
-LINK = "link."
-
 
 def values_of(hello: Mapping[str, Any], settings: Mapping[str, Any], where: str) -> dict[str, float]:
     """Events and their values; ValueError if a simulation has no such setting, or not such a value."""
@@ -51,7 +49,7 @@ def apply(session: Session, hello: Mapping[str, Any], study: Study, condition: C
     if value is not None and study.stimulus is not None:
         wanted[study.stimulus.setting] = value
     session.pause()
+    session.reset()
     for name, number in values_of(hello, wanted, study.name).items():
         session.send(name, number)
-    session.reset()
     session.play()

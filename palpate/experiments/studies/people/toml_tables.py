@@ -67,16 +67,13 @@ class Table:
         return tuple(value)
 
     def free(self, key: str) -> dict[str, Any]:
-        """A table whose names somebody else knows; tables in it by dots: link.delay_ms."""
+        """A table whose names somebody else knows."""
         value = self._get(key, {})
         if not isinstance(value, dict):
             raise ValueError(f"{self.where}: {key} is a table, not {value!r:.60}")
-        flat: dict[str, Any] = {}
-        for name, x in value.items():
-            flat |= {f"{name}.{inner}": y for inner, y in x.items()} if isinstance(x, dict) else {name: x}
-        if odd := [name for name, x in flat.items() if not isinstance(x, (int, float, str))]:
+        if odd := [name for name, x in value.items() if not isinstance(x, (int, float, str))]:
             raise ValueError(f"{self.where}: {key} holds numbers and names, unlike {', '.join(odd)}")
-        return flat
+        return value
 
     def table(self, key: str) -> Table:
         value = self._get(key, REQUIRED)
