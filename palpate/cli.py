@@ -17,10 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from palpate import __version__
-from palpate.experiments.studies.people.command import Study
 from palpate.printable import complain, printable
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import exit_code
+from palpate.study_commands import Study
 from palpate.terminal import console, say, say_marked, warned
 from palpate.whole_files import write_whole
 

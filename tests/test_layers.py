@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "palpate"
 LAYERS = (
     "conventions", "printable", "registry", "whole_files", "frame", "jit", "spatial", "model", "dynamics", "collision",
     "contact", "world", "control", "haptics", "servo", "scenes", "record", "link", "planar", "mobile", "runtime",
-    "page", "experiments", "bench", "processes", "doctor", "terminal", "cli",
+    "page", "experiments", "bench", "processes", "doctor", "terminal", "study_commands", "cli",
 )  # fmt: skip
 FRONT_DOOR_USERS = ("experiments", "bench", "cli")  # written as a user would write them
 PHYSICS = LAYERS[LAYERS.index("spatial") : LAYERS.index("world") + 1]

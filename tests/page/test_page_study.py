@@ -1,5 +1,5 @@
-"""A study done from end to end in a browser, by a participant whose threshold is known: who feels what is set by what the
-servo says, presses keys and buttons, and sees nothing that gives the answer away."""
+"""A study done from end to end in a browser, by a participant whose threshold is known: who feels what the servo says
+that is set, presses keys and buttons, and sees nothing that gives the answer away."""
 
 import json
 from collections.abc import Iterator

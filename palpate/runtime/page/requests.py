@@ -20,7 +20,7 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +92,7 @@ class Desk:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a request comes to; raises with one line if it does not."""
         led = self.session.options.answers
-        answers = led if led is not None else {
+        answers: Mapping[Any, Callable[[dict[str, Any]], dict[str, Any]]] = led if led is not None else {
             "scene": self._scene, "robot": self._robot, "mark": self._mark, **self.lab.answers,
             **self.session.answers(),
         }  # fmt: skip

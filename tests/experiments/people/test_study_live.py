@@ -80,7 +80,7 @@ def test_a_page_is_told_nothing_that_gives_the_answer_away(tmp_path: Path) -> No
     assert shown["events"] == {}  # seen by design, never set by a participant
     with Answers(tmp_path, plan, 1) as answers:
         conductor = Conductor(plan, answers)
-        while not conductor.is_over:
+        while not conductor.is_over():
             screen = conductor.screen
             said = json.dumps(screen.told())
             assert not any(str(level) in said for level in (1000, 1500, 2000))
@@ -100,7 +100,9 @@ def test_what_a_screen_sets_is_what_the_servo_has_and_the_recording_tells(tmp_pa
             while screen["kind"] != "end":
                 now = leading.conductor.screen
                 if screen["kind"] == "feel":
-                    until(lambda now=now: session.frame()["stiffness"] == now.value and session.frame()["tick"] > 3, "set")
+                    until(
+                        lambda now=now: session.frame()["stiffness"] == now.value and session.frame()["tick"] > 3, "set"
+                    )
                     frame = session.frame()
                     assert (frame["wall"], frame["friction"], frame["state"]) == (0 + WALL, FRICTION, 1)
                 else:
@@ -115,7 +117,9 @@ def test_what_a_screen_sets_is_what_the_servo_has_and_the_recording_tells(tmp_pa
     trials = [line for line in done if line["kind"] == "trial"]
     assert len(trials) == 4
     assert [data for text, data in marks if text == "study trial"] == [{"participant": 3} | line for line in trials]
-    assert [data["value"] for text, data in marks if text == "study feel"] == [v for line in trials for v in line["values"]]
+    assert [data["value"] for text, data in marks if text == "study feel"] == [
+        v for line in trials for v in line["values"]
+    ]
     assert all(line["response_s"] == 0.25 for line in trials)
 
 
@@ -151,11 +155,10 @@ def test_the_delay_of_a_link_is_set_while_it_is_touched() -> None:
         remote = Remote("127.0.0.1", serving.port)
         with RemoteSession(remote, box_on_table(), estimate="hold", fifo=False) as session:
             until(lambda: session.frame()["tick"] > 10, "states come")
-            plan = find_study("study-delay")
+            plan, network = find_study("study-delay"), (session.simulation.there, session.simulation.back)
             for delay_ms in (60.0, 0.0, 120.0):
                 apply(session, session.hello(), plan, plan.conditions[0], delay_ms)
-                queues = session.simulation.there, session.simulation.back
-                until(lambda d=delay_ms: [q.delay_ns for q in queues] == [0.5e6 * d] * 2, "the network is slower")
+                until(lambda d=delay_ms: [q.delay_ns for q in network] == [0.5e6 * d] * 2, "the network is slower")
                 until(lambda: serving.frame()["state"] == 1 and serving.frame()["tick"] > 3, "the other end runs")
                 now = session.frame()["tick"]
                 until(lambda n=now: session.frame()["tick"] != n, "states still come")

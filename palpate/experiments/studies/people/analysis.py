@@ -86,7 +86,9 @@ def _row(study: Study, lines: Lines, participant: int, condition: str) -> dict[s
     if not done:
         return row
     row["response_s"] = float(np.median([line["response_s"] for line in done]))
-    ratings = [x["scales"] for x in lines if x.get("condition") == condition and "scales" in x and not x.get("practice")]
+    ratings = [
+        x["scales"] for x in lines if x.get("condition") == condition and "scales" in x and not x.get("practice")
+    ]
     if ratings:
         row["tlx"] = float(np.mean([np.mean(list(each.values())) for each in ratings]))
         row["scales"] = {name: float(np.mean([each[name] for each in ratings])) for name in ratings[0]}

@@ -45,8 +45,8 @@ class Answers:
     def _check(self, header: dict[str, Any]) -> None:
         """ValueError unless there is something left to do, of the same plan."""
         if header and header.get("fingerprint") != self.study.fingerprint:
-            raise ValueError(f"participant {self.participant} has answers to another plan in {self.path}: the file of "
-                             "the study was changed since; give another number, or another folder by --out")  # fmt: skip
+            raise ValueError(f"participant {self.participant} has answers to another plan in {self.path}: the study's "
+                             "file was changed since; give another number, or another folder by --out")  # fmt: skip
         if self.done and self.done[-1].get("kind") == "end":
             raise ValueError(f"participant {self.participant} has done this study, in {self.path}: give another number")
 

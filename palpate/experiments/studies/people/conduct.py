@@ -101,7 +101,6 @@ class Conductor:
         self.screen = self._numbered(self._way.send((value, response_s)))
         return self.screen
 
-    @property
     def is_over(self) -> bool:
         return self.screen.kind == "end"
 
@@ -132,8 +131,7 @@ class Conductor:
         if len(self.conditions) > 1 and not self._before:
             about = condition.about or "The next part begins now."
             yield read(f"Part {block + 1} of {len(self.conditions)}", about, "Begin", condition)
-        count = 0
-        for trial, run in trials:
+        for count, (trial, run) in enumerate(trials):
             if trial.practice and count == 0 and not self._before:
                 yield read("Practice", "First some trials for practice.  They do not count.", "Begin", condition)
             if not trial.practice and study.practice and count == study.practice and not self._before:
@@ -145,9 +143,8 @@ class Conductor:
             self.said = trial.number
             if run is not None:
                 run.take(np.array([max(trial.at, 0)]), np.array([bool(line.get("hit", True))]))
-            count += 1
-            left = study.practice + study.trials - count
-            if study.break_every and left and count % study.break_every == 0 and not self._before:
+            left = study.practice + study.trials - count - 1
+            if study.break_every and left and (count + 1) % study.break_every == 0 and not self._before:
                 screen = read("A break", "Rest your hand.  Go on when you like.", "Go on")
                 screen.least_s = study.break_s
                 yield screen
@@ -258,7 +255,9 @@ def checked(screen: Screen, value: Any) -> None:
             raise ValueError(f"the answer is a number from {LEAST:g} to {MOST:g}, not {value!r:.40}")
     elif screen.kind == "scales":
         names = {each["name"] for each in screen.scales}
-        if not isinstance(value, dict) or set(value) != names or not all(
-            type(x) in (int, float) and 0 <= x <= 100 for x in value.values()
+        if (
+            not isinstance(value, dict)
+            or set(value) != names
+            or not all(type(x) in (int, float) and 0 <= x <= 100 for x in value.values())
         ):
             raise ValueError(f"the answer has a number from 0 to 100 for each of {', '.join(sorted(names))}")

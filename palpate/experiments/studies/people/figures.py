@@ -1,4 +1,4 @@
-"""Figures of a study: psychometric functions, thresholds by condition, staircases, magnitudes, scales, response times."""
+"""Figures of a study: psychometric functions, thresholds, staircases, magnitudes, scales, response times."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def psychometric(study: Study, runs: list[dict[str, Any]]) -> Figure:
             ax.plot([t.low, t.high], [study.asking.at] * 2, color=f"C{k}", lw=2.0)
     ax.axhline(study.asking.at, color="0.6", lw=0.8, ls=":")
     _label(ax, study, log)
-    ax.set_ylabel({"compare": "comparison chosen", "detect": "right answers", "judge": study.asking.answers[1]}[study.asking.task])
+    ax.set_ylabel(
+        {"compare": "comparison chosen", "detect": "right answers", "judge": study.asking.answers[1]}[study.asking.task]
+    )
     ax.set_ylim(0.0, 1.02)
     ax.legend(frameon=False)
     return figure
@@ -99,7 +101,9 @@ def levels(study: Study, people: dict[int, list[dict[str, Any]]]) -> Figure:
                     label=condition.name if number == 0 else None)  # fmt: skip
     assert study.stimulus is not None
     ax.set_xlabel("trial")
-    ax.set_ylabel(f"{study.stimulus.setting} [{study.stimulus.unit}]" if study.stimulus.unit else study.stimulus.setting)
+    ax.set_ylabel(
+        f"{study.stimulus.setting} [{study.stimulus.unit}]" if study.stimulus.unit else study.stimulus.setting
+    )
     if study.stimulus.scale == "log":
         ax.set_yscale("log")
     ax.legend(frameon=False)

@@ -23,8 +23,8 @@ from palpate.experiments.studies.people.setting import apply, check_settings
 from palpate.runtime.commands import build, default_reach
 from palpate.runtime.ending import Ending
 from palpate.runtime.hello import hello_of
-from palpate.runtime.page.users import address_to_open
 from palpate.runtime.link.mirror import DELAY
+from palpate.runtime.page.users import address_to_open
 from palpate.runtime.runnable import session_of, simulation_of
 from palpate.runtime.saying import Say, unfailing
 from palpate.runtime.session import Session
@@ -71,7 +71,7 @@ class Leading:
         if type(number) is not int:
             raise ValueError("an answer says which screen it is to")
         own_s = time.monotonic() - self._shown_s
-        given = float(took) if type(took) in (int, float) and 0.0 <= took <= LONGEST_S else own_s
+        given = took if isinstance(took, (int, float)) and 0.0 <= took <= LONGEST_S else own_s
         before, known = self.conductor.screen, len(self.conductor.answers.done)
         after = self.conductor.answer(number, value, given)
         self._shown_s = time.monotonic()
@@ -137,7 +137,7 @@ def conduct(
         if conductor.resumes_at:
             say(f"participant {participant} goes on at trial {conductor.resumes_at} of {conductor.total}")
         leading, where, first = Leading(study, conductor), Where(host, port, None, secrets.token_urlsafe(16)), True
-        while not conductor.is_over and not ending.over:
+        while not conductor.is_over() and not ending.over:
             condition = leading.condition
             with ExitStack() as inner:
                 session = _session(study, condition, device, folder, participant, record, where, leading, inner, say)
@@ -148,12 +148,12 @@ def conduct(
                     _show(session.url, browser, say)
                 first = False
                 ending.wait(leading.leaving)
-                if conductor.is_over:  # the page shows the last screen
+                if conductor.is_over():  # the page shows the last screen
                     ending.wait(_Later(LINGER_S))
     done = sum(line["kind"] == "trial" for line in answers.done)
     say(f"{done} of {conductor.total} trials answered, in {answers.path}"
-        f"{'' if conductor.is_over else '; the same command goes on there'}")  # fmt: skip
-    return 0 if conductor.is_over else 1
+        f"{'' if conductor.is_over() else '; the same command goes on there'}")  # fmt: skip
+    return 0 if conductor.is_over() else 1
 
 
 def _session(
@@ -176,7 +176,9 @@ def _session(
     return stack.enter_context(session_of(built, reaching, playing=False, **options))
 
 
-def _linked(condition: Condition, built: Any, reaching: list[Any], options: dict[str, Any], stack: ExitStack) -> Session:
+def _linked(
+    condition: Condition, built: Any, reaching: list[Any], options: dict[str, Any], stack: ExitStack
+) -> Session:
     """A session of the hand's end of a link, whose other end is in this process too."""
     from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
 

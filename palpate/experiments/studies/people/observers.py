@@ -39,7 +39,7 @@ class Observer:
         log = function.scale == "log"
         u, threshold = (math.log(level), math.log(self.threshold)) if log else (level, self.threshold)
         z = (u - threshold) / width + math.log(share / (1.0 - share))
-        return float(function.guess + a * logistic(np.float64(z)))
+        return float(function.guess + a * logistic(np.array(z)))
 
     def answer(self, study: Study, screen: Screen, random: np.random.Generator) -> Any:
         """What it answers to a screen."""
@@ -62,7 +62,7 @@ class Observer:
         """Do the study from where it is to its end."""
         study = conductor.study
         random = np.random.default_rng([self.seed, conductor.participant, len(conductor.answers.done)])
-        while not conductor.is_over:
+        while not conductor.is_over():
             screen = conductor.screen
             response_s = RESPONSE_S * math.exp(random.normal(0.0, SPREAD))
             conductor.answer(screen.number, self.answer(study, screen, random), response_s)
@@ -81,6 +81,8 @@ def read_observer(words: tuple[str, ...], study: Study) -> Observer:
         if name not in known or not math.isfinite(values[name]):
             raise ValueError(f"--simulate takes {', '.join(sorted(known))}, not {word!r}")
     if "threshold" not in values and study.asking.kind in ("constant", "staircase", "quest"):
-        raise ValueError(f"--simulate needs threshold=NUMBER: the observer's, in {study.stimulus and study.stimulus.unit}")
+        raise ValueError(
+            f"--simulate needs threshold=NUMBER: the observer's, in {study.stimulus and study.stimulus.unit}"
+        )
     seed = int(values.pop("seed", 0))
     return Observer(seed=seed, **values)

@@ -191,7 +191,11 @@ def _stimulus(table: Table) -> Stimulus:
     levels = _levels(table)
     standard = table.number("standard", None)
     made = Stimulus(
-        table.text("setting"), levels, table.text("unit", ""), standard, table.one_of("scale", ("linear", "log"), "linear")
+        table.text("setting"),
+        levels,
+        table.text("unit", ""),
+        standard,
+        table.one_of("scale", ("linear", "log"), "linear"),
     )
     table.done()
     Psychometric(np.array(levels), scale=made.scale)  # type: ignore[arg-type]  # or a ValueError

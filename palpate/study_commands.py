@@ -1,4 +1,4 @@
-"""`palpate study`: arguments only."""
+"""`palpate study`: arguments only, as in cli.py."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Annotated
 
 import tyro
 
+from palpate.terminal import say
+
 
 @dataclass
 class Study:
-    """Ask people: lead a participant through a perceptual study, or analyse the answers.  Exit 1: not all is answered."""
+    """Ask people: lead a participant through a perceptual study, or analyse the answers.  Exit 1: some are missing."""
 
     file: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
     """A study as a TOML file, or the name of one that comes along: study-walls, study-friction, study-delay,
     study-handover."""
     participant: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
-    """Who sits there: a number from 1 on, and nothing else about them.  Whoever was interrupted goes on where they were."""
+    """Who sits there: a number from 1 on, and nothing else.  Whoever was interrupted goes on where they were."""
     report: bool = False
     """Analyse the answers so far: report.json, answers.csv and figures."""
     simulate: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=NUMBER ...")] = ()
@@ -40,7 +42,6 @@ class Study:
     def run(self) -> int:
         from palpate.experiments.studies.people.analysis import analyse, say_report
         from palpate.experiments.studies.people.plan import find_study
-        from palpate.terminal import say
 
         study = find_study(self.file)
         folder = self.out or Path("out") / study.name
@@ -64,7 +65,6 @@ class Study:
         from palpate.experiments.studies.people.conduct import Conductor
         from palpate.experiments.studies.people.observers import read_observer
         from palpate.experiments.studies.people.plan import Study as Plan
-        from palpate.terminal import say
 
         assert isinstance(study, Plan)
         assert self.participant is not None
