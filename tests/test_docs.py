@@ -49,6 +49,7 @@ TAKEN = {
     "planar-four-channel.png",
     "mobile-calibration.png",
     "mobile-calibration-residuals.png",
+    "study-walls-psychometric.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 

@@ -2,7 +2,9 @@
 told nothing of either."""
 
 import json
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from waiting import until
@@ -18,6 +20,7 @@ from palpate.record.reader import Recording
 from palpate.runtime.hello import hello_of
 from palpate.runtime.link.sessions import Remote, RemoteSession, Serving
 from palpate.runtime.runnable import session_of
+from palpate.runtime.session import Session
 from palpate.scenes.blocks import box_on_table
 
 PLAN = """
@@ -98,19 +101,16 @@ def test_what_a_screen_sets_is_what_the_servo_has_and_the_recording_tells(tmp_pa
             leading.begin(session)
             screen = leading.requested({"do": "now"})["screen"]
             while screen["kind"] != "end":
-                now = leading.conductor.screen
+                now, since_ns = leading.conductor.screen, time.monotonic_ns()
                 if screen["kind"] == "feel":
-                    until(
-                        lambda now=now: session.frame()["stiffness"] == now.value and session.frame()["tick"] > 3, "set"
-                    )
-                    frame = session.frame()
-                    assert (frame["wall"], frame["friction"], frame["state"]) == (0 + WALL, FRICTION, 1)
+                    frame = until(lambda t=since_ns: newer(session, t), "it runs")
+                    assert (frame["stiffness"], frame["wall"], frame["friction"]) == (now.value, WALL, FRICTION)
                 else:
                     until(lambda: session.frame()["state"] == 0, "it stands")
                 value = screen["choices"][0]["value"]
                 said = {"do": "answer", "screen": screen["number"], "value": value, "response_s": 0.25}
                 screen = leading.requested(said)["screen"]
-            assert leading.leaving.is_set()
+            until(leading.leaving.is_set, "it is over")
         done = answers.done
     with Recording(file) as recording:
         marks = [(mark.text, mark.data) for mark in recording.marks]
@@ -121,6 +121,12 @@ def test_what_a_screen_sets_is_what_the_servo_has_and_the_recording_tells(tmp_pa
         v for line in trials for v in line["values"]
     ]
     assert all(line["response_s"] == 0.25 for line in trials)
+
+
+def newer(session: Session, since_ns: int) -> dict[str, Any] | None:
+    """A frame of after that moment, in which it moves."""
+    frame = session.frame()
+    return frame if frame["wall_ns"] > since_ns and frame["state"] == 1 and frame["tick"] > 3 else None
 
 
 WALL, FRICTION = (

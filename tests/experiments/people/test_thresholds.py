@@ -226,5 +226,5 @@ def test_too_few_numbers_have_no_interval() -> None:
     told = estimate.mean(np.array([3.0, 5.0]), np.random.default_rng(0))
     assert told.value == 4.0
     assert math.isnan(told.low)
-    assert estimate.mean(np.full(5, 7.0), np.random.default_rng(0)) == (7.0, 7.0, 7.0)
+    assert estimate.mean(np.full(6, 7.0), np.random.default_rng(0)) == (7.0, 7.0, 7.0)
     assert math.isnan(estimate.exponent(np.ones(9), np.ones(9), np.random.default_rng(0))[0].value)

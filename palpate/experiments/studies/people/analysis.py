@@ -1,4 +1,4 @@
-"""What the answers say: `palpate study FILE.toml --report`.  report.json, figures, and one tidy table of all trials.
+"""What the answers say: `palpate study FILE --report`.  report.json, figures, and one tidy table of all trials.
 
 Of each participant in each condition a threshold with its interval (estimate.py), or what the method gives instead; of
 each condition the mean over participants.

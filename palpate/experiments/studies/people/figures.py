@@ -14,6 +14,7 @@ from palpate.experiments.studies.people.plan import Study
 matplotlib.use("Agg")
 SIZE_IN = (7.0, 4.2)
 FINE = 200
+MOST_TICKS = 10
 
 
 def draw(study: Study, document: dict[str, Any], people: dict[int, list[dict[str, Any]]], report: Report) -> None:
@@ -54,14 +55,12 @@ def psychometric(study: Study, runs: list[dict[str, Any]]) -> Figure:
             z = (u - row["mu"]) / row["s"]
             psi = function.guess + (1.0 - function.guess - function.lapse) * 0.5 * (1.0 + np.tanh(0.5 * z))
             ax.plot(x, psi, color=f"C{k}", lw=1.0, alpha=0.7)
-            t = row["threshold"]
-            ax.plot([t.low, t.high], [study.asking.at] * 2, color=f"C{k}", lw=2.0)
     ax.axhline(study.asking.at, color="0.6", lw=0.8, ls=":")
     _label(ax, study, log)
     ax.set_ylabel(
         {"compare": "comparison chosen", "detect": "right answers", "judge": study.asking.answers[1]}[study.asking.task]
     )
-    ax.set_ylim(0.0, 1.02)
+    ax.set_ylim(-0.02, 1.04)
     ax.legend(frameon=False)
     return figure
 
@@ -72,6 +71,9 @@ def _label(ax: Any, study: Study, log: bool) -> None:
     ax.set_xlabel(f"{study.stimulus.setting}{unit}")
     if log:
         ax.set_xscale("log")
+        shown = study.levels[:: -(-len(study.levels) // MOST_TICKS)]
+        ax.set_xticks(shown, [f"{level:.3g}" if level < 1000 else f"{level:.0f}" for level in shown])
+        ax.set_xticks([], minor=True)
 
 
 def by_condition(study: Study, runs: list[dict[str, Any]], key: str, unit: str) -> Figure:
@@ -97,7 +99,7 @@ def levels(study: Study, people: dict[int, list[dict[str, Any]]]) -> Figure:
         for number, lines in enumerate(people.values()):
             shown = [x["level"] for x in lines if x["kind"] == "trial" and x["condition"] == condition.name
                      and not x["practice"]]  # fmt: skip
-            ax.plot(range(1, len(shown) + 1), shown, color=f"C{k}", lw=1.0, alpha=0.7,
+            ax.plot(range(1, len(shown) + 1), shown, marker=".", color=f"C{k}", lw=0.5, alpha=0.6,
                     label=condition.name if number == 0 else None)  # fmt: skip
     assert study.stimulus is not None
     ax.set_xlabel("trial")

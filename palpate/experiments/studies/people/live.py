@@ -32,6 +32,8 @@ from palpate.scenes.any_arm import scene_of
 from palpate.scenes.scene import Scene
 
 LONGEST_S = 1e5  # an answer that is said to have taken longer is timed here
+BEGIN_S = 10.0  # from a page that listens to a session that runs
+TOLD_S = 0.3  # for the page to hear the answer, before its session ends
 LINGER_S = 2.0  # the last screen stays before the session ends
 
 
@@ -43,7 +45,9 @@ class Leading:
         self.leaving = threading.Event()  # another session is needed, or it is over
         self.session: Session | None = None
         self._hello: dict[str, Any] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._turn = 0  # which session it is
+        self._gone = False  # this session has nothing more to ask
         self._shown_s = time.monotonic()
 
     @property
@@ -57,17 +61,28 @@ class Leading:
         with self._lock:
             self.session, self._hello = session, session.hello()
             self.leaving.clear()
+            self._gone = False
             self._set(self.conductor.screen)
+            self._turn += 1
+            self._lock.notify_all()
 
-    def requested(self, request: dict[str, Any]) -> dict[str, Any]:
-        """What a page is told."""
+    def answers(self) -> dict[str, Any]:
+        """For the session that is to begin next: what its pages may request."""
+        turn = self._turn + 1
+        return {"study": lambda request: self.requested(request, turn)}
+
+    def requested(self, request: dict[str, Any], turn: int = 0) -> dict[str, Any]:
+        """What a page is told; one that is there before its session has begun waits for it."""
         with self._lock:
+            self._lock.wait_for(lambda: self._turn >= turn, BEGIN_S)
             if request.get("do") == "answer":
                 self._answered(request)
             return {"screen": self.conductor.screen.told()}
 
     def _answered(self, request: dict[str, Any]) -> None:
         number, value, took = request.get("screen"), request.get("value"), request.get("response_s")
+        if self._gone:
+            raise ValueError("the next part is on its way: this session is gone")
         if type(number) is not int:
             raise ValueError("an answer says which screen it is to")
         own_s = time.monotonic() - self._shown_s
@@ -78,7 +93,8 @@ class Leading:
         for line in self.conductor.answers.done[known:]:
             self.mark(f"study {line['kind']}", line)
         if place_of(self.condition) != self._place or after.kind == "end":
-            self.leaving.set()
+            self._gone = True
+            threading.Timer(TOLD_S, self.leaving.set).start()
         elif after is not before:
             self._set(after)
 
@@ -168,7 +184,7 @@ def _session(
     reaching = [(opened, default_reach(built, opened.spec, "pull"))] if opened else []
     options: dict[str, Any] = {
         "page": True, "record": _free(folder, participant) if record else None, "host": where.host, "port": where.port,
-        "token": where.token, "say": say, "answers": {"study": leading.requested},
+        "token": where.token, "say": say, "answers": leading.answers(),
         "tells": lambda hello: screened(study, hello),
     }  # fmt: skip
     if condition.link:
