@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from waiting import until
 
+import palpate as pp
 from palpate.experiments.studies.people.answers import Answers
 from palpate.experiments.studies.people.conduct import Conductor
 from palpate.experiments.studies.people.live import Leading, check_scenes
 from palpate.experiments.studies.people.plan import Study, find_study, read_study, ready_made
 from palpate.experiments.studies.people.screening import HIDDEN, screened
 from palpate.experiments.studies.people.setting import apply
+from palpate.haptics.hand import Hand
 from palpate.planar.scenes import planar_wall
 from palpate.record.reader import Recording
 from palpate.runtime.hello import hello_of
@@ -168,3 +170,28 @@ def test_the_delay_of_a_link_is_set_while_it_is_touched() -> None:
                 until(lambda: serving.frame()["state"] == 1 and serving.frame()["tick"] > 3, "the other end runs")
                 now = session.frame()["tick"]
                 until(lambda n=now: session.frame()["tick"] != n, "states still come")
+
+
+@pytest.mark.parametrize(("kind", "times"), [("simulated:pantograph", 7.0), ("simulated:phantom-premium-1.5", 1.4)])
+def test_what_study_walls_sets_is_felt_through_the_planar_and_the_3d_device(kind: str, times: float) -> None:
+    """A wall nine times as stiff; a device whose mechanism is not known feels it through a spring."""
+    plan = find_study("study-walls")
+    assert plan.stimulus is not None
+    into = Hand(intent=((0.0, (0.0, 0.0, 0.0)), (0.8, (0.035, 0.0, 0.0))))
+    felt = []
+    for level in plan.stimulus.levels[::4]:
+        device = pp.open_device(kind, hand=into)
+        session = pp.touch(planar_wall(), device, page=False)
+        session.simulate(0.0)
+        apply(session, session.hello(), plan, plan.conditions[0], level)
+        session.simulate(1.5)
+        frame = session.frame()
+        assert frame["stiffness"] == level
+        felt.append(-frame["device_force"][0][0] / (frame["handle"][0] - TOUCHES_M))
+        session.stop()
+        device.close()
+    assert felt == sorted(felt)
+    assert felt[-1] > times * felt[0]
+
+
+TOUCHES_M = 0.025  # where the handle is when the block meets the wall
