@@ -28,7 +28,7 @@ from palpate.world.build import placeable
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reaching
 
-DELAY = Event("delay_ms", 0.0, MOST_DELAY_MS)  # of the network, there and back
+DELAY = Event("delay_ms", 0.0, MOST_DELAY_MS, inside=True)  # of the network, there and back
 
 
 class Mirroring(WorldSimulation):

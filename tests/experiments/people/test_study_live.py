@@ -15,7 +15,7 @@ from palpate.experiments.studies.people.conduct import Conductor
 from palpate.experiments.studies.people.live import Leading, check_scenes
 from palpate.experiments.studies.people.plan import Study, find_study, read_study, ready_made
 from palpate.experiments.studies.people.screening import HIDDEN, screened
-from palpate.experiments.studies.people.setting import apply
+from palpate.experiments.studies.people.setting import apply, settable
 from palpate.haptics.hand import Hand
 from palpate.planar.scenes import planar_wall
 from palpate.record.reader import Recording
@@ -165,7 +165,7 @@ def test_the_delay_of_a_link_is_set_while_it_is_touched() -> None:
             until(lambda: session.frame()["tick"] > 10, "states come")
             plan, network = find_study("study-delay"), (session.simulation.there, session.simulation.back)
             for delay_ms in (60.0, 0.0, 120.0):
-                apply(session, session.hello(), plan, plan.conditions[0], delay_ms)
+                apply(session, settable(session.simulation), plan, plan.conditions[0], delay_ms)
                 until(lambda d=delay_ms: [q.delay_ns for q in network] == [0.5e6 * d] * 2, "the network is slower")
                 until(lambda: serving.frame()["state"] == 1 and serving.frame()["tick"] > 3, "the other end runs")
                 now = session.frame()["tick"]
@@ -183,7 +183,7 @@ def test_what_study_walls_sets_is_felt_through_the_planar_and_the_3d_device(kind
         device = pp.open_device(kind, hand=into)
         session = pp.touch(planar_wall(), device, page=False)
         session.simulate(0.0)
-        apply(session, session.hello(), plan, plan.conditions[0], level)
+        apply(session, settable(session.simulation), plan, plan.conditions[0], level)
         session.simulate(1.5)
         frame = session.frame()
         assert frame["stiffness"] == level

@@ -19,10 +19,9 @@ from palpate.experiments.studies.people.answers import Answers
 from palpate.experiments.studies.people.conduct import Conductor, Screen
 from palpate.experiments.studies.people.plan import Condition, Study
 from palpate.experiments.studies.people.screening import screened
-from palpate.experiments.studies.people.setting import apply, check_settings
+from palpate.experiments.studies.people.setting import Settable, apply, check_settings, settable
 from palpate.runtime.commands import build, default_reach
 from palpate.runtime.ending import Ending
-from palpate.runtime.hello import hello_of
 from palpate.runtime.link.mirror import DELAY
 from palpate.runtime.page.users import address_to_open
 from palpate.runtime.runnable import session_of, simulation_of
@@ -44,7 +43,7 @@ class Leading:
         self.study, self.conductor = study, conductor
         self.leaving = threading.Event()  # another session is needed, or it is over
         self.session: Session | None = None
-        self._hello: dict[str, Any] = {}
+        self._can = Settable("", {}, {})
         self._lock = threading.Condition()
         self._turn = 0  # which session it is
         self._gone = False  # this session has nothing more to ask
@@ -59,7 +58,7 @@ class Leading:
     def begin(self, session: Session) -> None:
         """This session has what the condition of the screen needs."""
         with self._lock:
-            self.session, self._hello = session, session.hello()
+            self.session, self._can = session, settable(session.simulation)
             self.leaving.clear()
             self._gone = False
             self._set(self.conductor.screen)
@@ -106,7 +105,7 @@ class Leading:
             self.session.pause()
             return
         assert screen.condition is not None
-        apply(self.session, self._hello, self.study, screen.condition, screen.value)
+        apply(self.session, self._can, self.study, screen.condition, screen.value)
         trial = screen.trial
         self.mark("study feel", {"participant": self.conductor.participant, "condition": screen.condition.name,
                                  "trial": trial.number if trial else 0, "part": screen.part,
@@ -126,16 +125,14 @@ def place_of(condition: Condition) -> tuple[str, str, str]:
 
 def check_scenes(study: Study) -> None:
     """ValueError unless the scenes of all conditions exist, and have the settings that are set."""
-    hellos: dict[str, dict[str, Any]] = {}
+    known: dict[tuple[str, str], Settable] = {}
     for condition in study.conditions:
-        if condition.scene not in hellos:
+        place = condition.scene, condition.link
+        if place not in known:
             made = simulation_of(build(condition.scene, None))
-            hellos[condition.scene] = hello_of(made)
+            known[place] = settable(made, *((DELAY,) if condition.link else ()))
             made.close()
-        hello = hellos[condition.scene]
-        if condition.link:
-            hello = hello | {"events": hello["events"] | {DELAY.name: {"low": DELAY.low, "high": DELAY.high}}}
-        check_settings(study, condition, hello)
+        check_settings(study, condition, known[place])
 
 
 def conduct(
