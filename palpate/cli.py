@@ -20,7 +20,7 @@ from palpate import __version__
 from palpate.printable import complain, printable
 from palpate.registry import Registry, everything
 from palpate.runtime.ending import exit_code
-from palpate.study_commands import Sweep
+from palpate.study_commands import Study, Sweep
 from palpate.terminal import console, say, say_marked, warned
 from palpate.whole_files import write_whole
 
@@ -343,6 +343,7 @@ Command = (
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Run, subcommand("run")]
     | Annotated[Sweep, subcommand("sweep")]
+    | Annotated[Study, subcommand("study")]
     | Annotated[Calibrate, subcommand("calibrate")]
     | Annotated[Experiments, subcommand("experiments")]
     | Annotated[Scenes, subcommand("scenes")]

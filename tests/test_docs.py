@@ -54,6 +54,7 @@ TAKEN = {
     "sweep-link.png",
     "sweep-walls.png",
     "sweep-z-width.png",
+    "study-walls-psychometric.png",
 }  # pictures of runs, which docs/figures.py does not draw
 MARK = "\x1e"  # between the outputs of two blocks
 

@@ -41,7 +41,7 @@ LARGEST_BALL_M = 0.1  # that presses
 PROTOCOL = 3  # of hello and messages: a page that knows another one asks to be reloaded
 REQUESTS = (  # runtime/page/requests.py answers them
     "scene", "robot", "motion", "keep", "export", "add", "remove", "mark",
-    "experiments", "run", "cancel", "report", "fetch",
+    "experiments", "run", "cancel", "report", "fetch", "study",
 )  # fmt: skip
 
 HAND_LAYOUT = frame.Layout(frame.HAND)

@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -51,6 +51,8 @@ class Options:
     record       every frame into this file
     playing      from the start on;  fifo: ask for real-time scheduling;  say: what there is to say goes there
     may_leave    a page may ask for another scene: then `leaving` is set, and `next_scene` is it
+    answers      what pages may request, and then nothing else: a program that leads whoever sits there
+    tells        what of the hello pages are told; a recording has all of it
     """
 
     page: bool = False
@@ -64,6 +66,8 @@ class Options:
     fifo: bool = True
     say: Say = lambda text: None
     may_leave: bool = False
+    answers: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None
+    tells: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -107,6 +111,10 @@ class Session:
     def hello(self) -> dict[str, Any]:
         """What a page or a recording needs to know before the first frame."""
         return hello_of(self.simulation)
+
+    def page_hello(self) -> dict[str, Any]:
+        """What of it pages are told."""
+        return self.options.tells(self.hello()) if self.options.tells is not None else self.hello()
 
     def mesh_files(self) -> list[str]:
         """Of what the hello names by number."""

@@ -26,6 +26,7 @@ import { Notices } from "./panels/notices";
 import { Plots } from "./panels/plots";
 import { Scenes } from "./panels/scenes";
 import { Sticks } from "./panels/sticks";
+import { Study } from "./panels/study";
 import { Task } from "./panels/task";
 import { Theme } from "./panels/theme";
 import { Transport } from "./panels/transport";
@@ -97,7 +98,7 @@ function start(app: HTMLElement): void {
   const held = new HeldEvents(store, (event, value) => connection.event(event, value));
   new HeldKeys(keys, held, store);
   const sticks = new Sticks(store, held);
-  app.append(stage, maps.root, header.root, side, plots.root, sticks.root, notices.root, transport.root, ...dialogs);
+  app.append(stage, maps.root, header.root, side, plots.root, sticks.root, notices.root, transport.root, new Study(app, store, connection, keys).root, ...dialogs);
 
   const folding = new Folding(app, NARROW, (panels) => {
     for (const { name, open, there } of panels) transport.tell(name, open, there);

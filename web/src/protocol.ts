@@ -232,8 +232,43 @@ export interface Hello {
   scenes?: SceneCard[];
   frame: DescribedField[];
   path: Vector3[];
+  study?: StudyOf;
   duration_s?: number;
   marks?: Mark[]; // of a recording
+}
+
+/** A study that leads this page: what of the screen it does not hide. */
+export interface StudyOf {
+  title: string;
+  shows: string[];
+}
+
+/** A button of a study, and its key. */
+export interface Choice {
+  label: string;
+  key: string;
+  value: string | number;
+}
+
+export interface Scale {
+  name: string;
+  about: string;
+  low: string;
+  high: string;
+}
+
+/** What a participant sees now (palpate/experiments/studies/people/conduct.py). */
+export interface Screen {
+  number: number;
+  kind: "read" | "feel" | "choose" | "number" | "scales" | "end";
+  title: string;
+  text: string;
+  choices: Choice[];
+  scales: Scale[];
+  least_s: number;
+  part: number;
+  done: number; // trials
+  of: number;
 }
 
 /** Something worth finding again in a recording. */

@@ -1,1 +1,1 @@
-"""Studies: what follows once a simulation works.  It is varied (sweeps), and people are asked."""
+"""Studies, once a simulation works: it is varied on many cores (sweeps/), and people are asked (people/)."""

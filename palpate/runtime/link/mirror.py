@@ -17,15 +17,18 @@ from palpate.link.impair import QUEUE_COUNTERS, Impairments, open_queue
 from palpate.link.keys import Key
 from palpate.link.sockets import handle_of, new_sender
 from palpate.link.wire import FOR_HAND, LARGEST_WORDS, packet_lengths, state_parts
-from palpate.runtime.link.mirror_kernels import Mirror, take_mirror, tick_mirror
+from palpate.runtime.link.mirror_kernels import MOST_DELAY_MS, Mirror, take_mirror, tick_mirror
 from palpate.runtime.link.reflected import Reflected, scene_fingerprint, words_of
 from palpate.runtime.world.controllers import controllers_of
 from palpate.runtime.world.simulation import WorldSimulation
 from palpate.scenes.scene import Scene
+from palpate.servo.simulation import Event
 from palpate.world.build import placeable
 
 if TYPE_CHECKING:  # rendering loads with the first device
     from palpate.haptics.reach import Reaching
+
+DELAY = Event("delay_ms", 0.0, MOST_DELAY_MS, inside=True)  # of the network, there and back
 
 
 class Mirroring(WorldSimulation):
@@ -80,6 +83,8 @@ class Mirroring(WorldSimulation):
         super().__init__(
             replace(scene, plan=None, task=None, controllers=reflection), device, devices=devices, more=more, **options
         )
+        self.takes = (*self.takes, DELAY)  # last: the numbers before it are the other end's too
+        self.mirror.delay_kind = self.kind_of(DELAY.name)
 
     def warm_later(self) -> None:
         """Nothing: what hands press on is at the other end."""

@@ -64,6 +64,7 @@ from palpate.spatial.quaternions import quaternion_product
 from palpate.spatial.vectors import add, part3, part4, put_part
 from palpate.world.step import begin_step, free_motion
 
+MOST_DELAY_MS = 300.0  # there and back: a queue holds a quarter of a second
 GREET_EVERY = 100  # ticks, while the other end is silent
 LINK_STALE, LINK_SILENT = COUNTERS.index("link_stale"), COUNTERS.index("link_silent")
 
@@ -88,6 +89,7 @@ class Mirror(Struct):
     event_value: float
     event_number: int  # its number, and
     event_seen: int  # of the last one seen
+    delay_kind: int  # of the event that is about the network, and goes nowhere
     dropped: int  # packets
     logged: int  # exchanges
     backlog: int  # most packets that ever came in one tick
@@ -375,8 +377,16 @@ def tick_mirror(address):
 
 @routine
 def take_mirror(address):
-    """Every event goes to the other end, one after the other: the next one when that has seen the one before."""
-    h, _, _, _, _, x, _, _, _, _ = load_mirror(address)
+    """Every event goes to the other end, one after the other: the next one when that has seen the one before.
+
+    But for the delay [ms] of the network, there and back: that is between the two.
+    """
+    h, _, _, _, _, x, _, _, there, back = load_mirror(address)
+    if h.event[EVENT_AT.kind] == x.delay_kind:
+        value = h.event_f[EVENT_AT.value]
+        if 0.0 <= value <= MOST_DELAY_MS:
+            there.delay_ns = back.delay_ns = int(0.5e6 * value)
+        return 1
     if x.event_number > x.event_seen:
         return -1
     x.event_number += 1

@@ -161,6 +161,7 @@ class RemoteSession(WorldSession):
         there: Impairments | None = None,
         back: Impairments | None = None,
         round_trips: int = 0,
+        **options: Any,
     ) -> None:
         remote.check(scene)
         if not 0.0 <= deadline_s < 1.0 / remote.rate_hz:
@@ -169,7 +170,8 @@ class RemoteSession(WorldSession):
         self._link: dict[str, Any] = {"estimate": estimate, "there": there, "back": back, "deadline_s": deadline_s,
                                       "holds": holds, "round_trips": round_trips}  # fmt: skip
         mirrored = Scene(scene.name, scene.title, scene.world, None, scene.path, controllers=scene.controllers)
-        super().__init__(mirrored, devices, page=page, record=record, port=port, playing=False, fifo=fifo, say=say)
+        super().__init__(mirrored, devices, page=page, record=record, port=port, playing=False, fifo=fifo, say=say,
+                         **options)  # fmt: skip
 
     def _simulation(self, given: Sequence[Reaching], shared: bool) -> Mirroring:
         remote, now_ns = self.remote, time.monotonic_ns()

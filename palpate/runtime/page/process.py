@@ -50,7 +50,7 @@ class Paging:
             return
         self._early = None  # it has ended: another comes where it was
         session, fds = self.session, self.session.simulation.ring_fds()
-        orders = self.where.orders() | fds | {"hello": session.hello(), "meshes": session.mesh_files()}
+        orders = self.where.orders() | fds | {"hello": session.page_hello(), "meshes": session.mesh_files()}
         self.process = Child("page", orders, list(fds.values()), self.desk.requested)
 
     def listening(self) -> None:
@@ -59,7 +59,7 @@ class Paging:
         if self._early is not None:
             session = self.session
             self.url = self._early.url
-            self._early.take_over(session.hello(), session.mesh_files(), session.simulation.ring_fds(),
+            self._early.take_over(session.page_hello(), session.mesh_files(), session.simulation.ring_fds(),
                                   self.desk.requested)  # fmt: skip
             self._early = None
         else:

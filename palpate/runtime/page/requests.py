@@ -20,7 +20,7 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,9 +91,10 @@ class Desk:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """What a request comes to; raises with one line if it does not."""
-        answers = {
+        led = self.session.options.answers
+        answers: Mapping[Any, Callable[[dict[str, Any]], dict[str, Any]]] = led if led is not None else {
             "scene": self._scene, "robot": self._robot, "mark": self._mark, **self.lab.answers,
-            **self.session.answers(),
+            "study": _no_study, **self.session.answers(),
         }  # fmt: skip
         what = request.get("what")
         if what not in answers:
@@ -142,6 +143,10 @@ class Desk:
             raise ValueError(f"a mark is a text of 1 .. {LONGEST_TEXT} characters")
         self.session.mark(text, request.get("data"), arrived_ns=arrived_ns if type(arrived_ns) is int else None)
         return {}
+
+
+def _no_study(request: dict[str, Any]) -> dict[str, Any]:
+    raise ValueError("no study is under way here: `palpate study` leads through one")
 
 
 def _renamed(scene: Scene, file: str, name: str) -> Scene:

@@ -32,6 +32,7 @@ export type Focus = "typing" | "sliding" | "choosing" | "button" | "none";
 
 export class Keys {
   lent: KeyOf[] = []; // to the simulation
+  led = false; // a study has the page: what is left is what a hand does in the scene
   private readonly bound: Key[] = [];
 
   bind(group: Group, key: string, words: string, act: () => void, how: Pick<Key, "repeats" | "when" | "inScene" | "name"> = {}): void {
@@ -50,7 +51,7 @@ export class Keys {
     if (pressed.ctrlKey || pressed.metaKey || pressed.altKey || this.lentKey(pressed, focus)) return null;
     const name = pressed.key.length === 1 ? pressed.key.toLowerCase() : `${pressed.shiftKey ? "Shift+" : ""}${pressed.key}`;
     const key = this.bound.find((bound) => bound.key === name && (bound.when?.() ?? true));
-    if (!key || (pressed.repeat && !key.repeats)) return null;
+    if (!key || (pressed.repeat && !key.repeats) || (this.led && !key.inScene)) return null;
     if (focus === "typing" || focus === "choosing") return null; // a list is searched by letters
     if (focus === "sliding" && key.key.startsWith("Arrow")) return null;
     if (focus === "button" && key.key === " ") return null; // it presses the button

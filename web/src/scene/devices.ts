@@ -122,11 +122,13 @@ export class Devices {
     this.resize(...this.size);
   }
 
-  show(frame: Frame, eye: THREE.Vector3): void {
+  /** `feltOnly`: without how large forces are. */
+  show(frame: Frame, eye: THREE.Vector3, feltOnly = false): void {
     const vector = (field: ArrayLike<number> | undefined, k: number): THREE.Vector3 => new THREE.Vector3().fromArray(row(field, k, 3));
     this.root.visible = true;
     this.markers.forEach((marker, k) => {
       const [at, hand, force] = [vector(frame.device_point, k), vector(frame.device_position, k), vector(frame.device_force, k)];
+      if (feltOnly) force.set(0, 0, 0);
       const there = Number.isFinite(norm(at.toArray()) + norm(hand.toArray())); // a reading that is no number is nowhere
       const way = handleWay(row(frame.device_quaternion, k, 4));
       const scale = k < this.tips ? Math.min(this.scale, ARROW_M / LONGEST) : this.scale;

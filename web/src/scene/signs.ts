@@ -18,6 +18,7 @@ export class Signs {
   private readonly paths: Paths;
   private readonly drawings: Drawings;
   private dark = false;
+  private feltOnly = false; // a study hides how large forces are
 
   constructor(stage: HTMLElement) {
     this.hands = new Hands(stage);
@@ -27,6 +28,7 @@ export class Signs {
   }
 
   build(hello: Hello): void {
+    this.feltOnly = hello.study !== undefined && !hello.study.shows.includes("forces");
     this.devices.build(hello.devices ?? [], hello.tips?.length ?? 0);
     this.drawings.build(hello);
     this.contacts.build(hello.frame.find(({ name }) => name === "contact_point")?.shape[0] ?? 0);
@@ -50,10 +52,11 @@ export class Signs {
   }
 
   show(frame: Frame, hello: Hello, grips: Grips, bodies: Bodies, sight: Looking, dark: boolean): void {
-    this.hands.show(frame, grips, hello.bodies, hello.hand.force_limit_N, bodies, sight, dark);
-    this.devices.show(frame, sight.eye);
+    this.hands.show(frame, grips, hello.bodies, this.feltOnly ? Infinity : hello.hand.force_limit_N, bodies, sight, dark);
+    this.devices.show(frame, sight.eye, this.feltOnly);
     this.paths.place(sight);
     this.drawings.show(frame, bodies, sight, this.dark);
+    if (this.feltOnly) this.contacts.root.visible = false;
     if (this.contacts.root.visible) this.contacts.show(frame, sight.eye, sight.scale);
   }
 
