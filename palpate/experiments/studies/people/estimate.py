@@ -56,12 +56,12 @@ def threshold(
         level = function.level_at(of, at)
         return np.log(level) if function.scale == "log" else level
 
-    low, high = on_scale(fitted) - np.quantile(on_scale(again) - on_scale(drawn), _ends(confidence)[::-1])
+    low, high = on_scale(fitted) - _quantile(on_scale(again) - on_scale(drawn), _ends(confidence)[::-1])
     if function.scale == "log":
         low, high = math.exp(low), math.exp(high)
     level = Estimate(float(function.level_at(fitted, at)[0]), float(low), float(high))
     jnd, slope = (
-        Estimate(float(of(fitted)[0]), *map(float, np.quantile(of(drawn), _ends(confidence))))
+        Estimate(float(of(fitted)[0]), *map(float, _quantile(of(drawn), _ends(confidence))))
         for of in (function.difference, function.slope)
     )
     return Threshold(fitted, level, jnd, slope, at)
@@ -73,6 +73,11 @@ def _near(function: Psychometric, fitted: Fitted, trials: Floats, n: int, random
     theta = np.array([fitted.mu[0], math.log(fitted.s[0])]) + random.normal(size=(n, 2)) @ np.linalg.cholesky(C).T
     eta = np.clip(theta[:, 1], math.log(NARROWEST * function.span), math.log(WIDEST * function.span))
     return Fitted(theta[:, 0], np.exp(eta))
+
+
+def _quantile(values: Floats, shares: list[float]) -> Floats:
+    """Below which another of these values is so often: of few of them, farther out than the share of the few."""
+    return np.quantile(values, shares, method="weibull")
 
 
 def _ends(confidence: float) -> list[float]:
@@ -94,7 +99,7 @@ def mean(values: Floats, random: np.random.Generator, samples: int = 2000, confi
     told = error > 0.0
     if not told.any():
         return Estimate(middle, middle, middle)
-    t = np.quantile((drawn.mean(axis=1)[told] - middle) / error[told], _ends(confidence)[::-1])
+    t = _quantile((drawn.mean(axis=1)[told] - middle) / error[told], _ends(confidence)[::-1])
     low, high = middle - t * x.std(ddof=1)
     return Estimate(middle, float(low), float(high))
 
@@ -120,6 +125,6 @@ def exponent(
     slopes = noise @ off / across
     left = noise - noise.mean(axis=1, keepdims=True) - slopes[:, None] * off
     spreads = np.sqrt((left * left).sum(axis=1) / (n - 2))
-    t = np.quantile(slopes[spreads > 0] / spreads[spreads > 0], _ends(confidence)[::-1]) if spread > 0 else np.zeros(2)
+    t = _quantile(slopes[spreads > 0] / spreads[spreads > 0], _ends(confidence)[::-1]) if spread > 0 else np.zeros(2)
     low, high = b - t * spread
     return Estimate(b, float(low), float(high)), math.exp(float(y.mean()) - b * float(x.mean()))
