@@ -5,6 +5,7 @@ from palpate.haptics.devices.simulation.phantom import L1, MODELS
 
 PREMIUM, TOUCH = MODELS["phantom-premium-1.5"], MODELS["touch"]
 DEVICES = {  # mass at the tip [kg], damping [N s/m], step of the position [m], rate [Hz]
+    # apparent mass as its maker has it; the last device is invented
     "premium 1.5": (0.075, PREMIUM.viscous / L1**2, PREMIUM.quantum * L1, 1000.0),
     "touch": (TOUCH.tip_mass_kg, TOUCH.viscous, TOUCH.quantum, 1000.0),
     "planar 500 Hz": (0.35, 0.5, 20e-6, 500.0),
