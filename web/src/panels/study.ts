@@ -35,7 +35,7 @@ export class Study {
   private study: StudyOf | null = null;
   private screen: Screen | null = null;
   private shown = 0; // when, as performance.now() counts [ms]
-  private asking = false; // an answer is on its way
+  private answering = false; // an answer is on its way; a question after the screen that is on keeps nobody from one
   private timer = 0;
   private buttons: [HTMLButtonElement, Choice][] = [];
 
@@ -55,7 +55,7 @@ export class Study {
       for (const what of ["forces", "plots", "settings"]) this.app.classList.toggle(`led-${what}`, study?.shows.includes(what) ?? false);
       this.keys.led = study !== null;
       this.root.hidden = study === null;
-      if (study) this.ask({ do: "now" });
+      if (study) void this.ask({ do: "now" });
     });
     window.addEventListener("keydown", (event) => this.press(event));
   }
@@ -74,17 +74,18 @@ export class Study {
   }
 
   private answer(value: unknown): void {
-    if (!this.screen || this.asking || this.screen.kind === "end") return;
-    this.ask({ do: "answer", screen: this.screen.number, value, response_s: (performance.now() - this.shown) / 1000 });
+    if (!this.screen || this.answering || this.screen.kind === "end") return;
+    this.answering = true;
+    const response_s = (performance.now() - this.shown) / 1000;
+    void this.ask({ do: "answer", screen: this.screen.number, value, response_s }).finally(() => (this.answering = false));
   }
 
-  private ask(what: Record<string, unknown>): void {
-    this.asking = true;
-    this.connection
-      .request<{ screen: Screen }>("study", what)
-      .then(({ screen }) => this.show(screen))
-      .catch(() => setTimeout(() => this.study && this.store.get("connection") === "open" && this.ask({ do: "now" }), AGAIN_MS))
-      .finally(() => (this.asking = false));
+  private async ask(what: Record<string, unknown>): Promise<void> {
+    try {
+      this.show((await this.connection.request<{ screen: Screen }>("study", what)).screen);
+    } catch {
+      setTimeout(() => this.study && this.store.get("connection") === "open" && void this.ask({ do: "now" }), AGAIN_MS);
+    }
   }
 
   private show(screen: Screen): void {
