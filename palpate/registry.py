@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
+from collections.abc import Collection
 from importlib.metadata import entry_points
 from typing import Any
 
 Registry = dict[str, tuple[str, str]]
+
+
+def guess(name: str, known: Collection[str]) -> str:
+    """What somebody who wrote this name may have meant, or could have."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known)) or 'none'}"
 
 
 def everything(registry: Registry, group: str) -> Registry:
@@ -24,8 +31,7 @@ def find(registry: Registry, group: str, name: str) -> Any:
     """What a name stands for, imported; an unknown name is a ValueError that lists or guesses."""
     known = registry if name in registry else everything(registry, group)  # looking at what is installed takes 8 ms
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known)) or 'none yet'}"
+        hint = guess(name, known) if known else "there are: none yet"
         raise ValueError(f"no {group.rstrip('s')} is called {name!r}; {hint}")
     module, _, function = known[name][0].partition(":")
     return getattr(importlib.import_module(module), function)

@@ -7,7 +7,6 @@ moves in between: it begins at the base or where a trunk branches, and ends befo
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +25,7 @@ from palpate.model.load import load, of_file
 from palpate.model.meshes import load_mesh
 from palpate.model.model import Floats, Floats2, Model
 from palpate.model.shapes import Shape
+from palpate.registry import guess
 from palpate.spatial.placement import IDENTITY, Rotation, Transform
 
 PACKAGE = "example-robot-data"
@@ -80,9 +80,7 @@ def find_robot(name: str) -> Path:
     if not known:
         raise ModelError(f"{name!r} is not here, and robots are known by name only with the package {PACKAGE}: "
                          f"pip install {PACKAGE}")  # fmt: skip
-    close = difflib.get_close_matches(short, known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known))}"
-    raise ModelError(f"no robot is called {name!r}; {hint}")
+    raise ModelError(f"no robot is called {name!r}; {guess(short, known)}")
 
 
 def load_robot(name: str) -> MultiBody:

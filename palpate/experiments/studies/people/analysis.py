@@ -21,7 +21,7 @@ from palpate.experiments.studies.people import estimate
 from palpate.experiments.studies.people.answers import read_answers
 from palpate.experiments.studies.people.estimate import Estimate
 from palpate.experiments.studies.people.order import generator
-from palpate.experiments.studies.people.plan import Study
+from palpate.experiments.studies.people.plan import Study, nearest
 from palpate.whole_files import write_whole
 
 COLUMNS = ("participant", "trial", "block", "condition", "practice", "level", "odd", "answer", "hit", "again",
@@ -68,7 +68,7 @@ def counted(study: Study, lines: Lines, condition: str) -> tuple[np.ndarray, np.
     """Hits and trials (k,) at each level, practice left out."""
     hits, trials = np.zeros(len(study.levels)), np.zeros(len(study.levels))
     for line in trials_of(lines, condition):
-        at = int(np.argmin(np.abs(study.levels - line["level"])))
+        at = nearest(study.levels, line["level"])
         trials[at] += 1.0
         hits[at] += line["hit"]
     return hits, trials
@@ -105,16 +105,12 @@ def _row(study: Study, lines: Lines, participant: int, condition: str) -> dict[s
 
 
 def _over_people(study: Study, condition: str, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Means over participants, with intervals if there are three or more."""
+    """Means over participants, with intervals where there are enough of them (estimate.LEAST)."""
     mine = [row for row in rows if row["condition"] == condition]
     random = np.random.default_rng([study.seed, 4000])
     told: dict[str, Any] = {"participants": len(mine)}
-    for name in ("threshold", "jnd", "exponent"):
-        values = [row[name].value for row in mine if name in row]
-        if values:
-            told[name] = estimate.mean(np.array(values), random)
-    for name in ("tlx", "response_s"):
-        values = [row[name] for row in mine if name in row]
+    for name in ("threshold", "jnd", "exponent", "tlx", "response_s"):
+        values = [x.value if isinstance(x := row[name], Estimate) else x for row in mine if name in row]
         if values:
             told[name] = estimate.mean(np.array(values), random)
     return told

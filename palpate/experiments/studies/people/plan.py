@@ -5,7 +5,6 @@ A mistake in a file is a ValueError with one line: where it is, what is wrong an
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import tomllib
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from palpate.experiments.studies.people.methods import Constant, Method, Quest, 
 from palpate.experiments.studies.people.psychometric import Psychometric
 from palpate.experiments.studies.people.toml_tables import Table
 from palpate.model.model import Floats
+from palpate.registry import guess
 
 READY = Path(__file__).parent / "ready"  # studies that come with the package
 KINDS = ("constant", "staircase", "quest", "magnitude", "rating")
@@ -145,9 +145,7 @@ def find_study(name: str | Path) -> Study:
     if str(name) in ready:
         path = ready[str(name)]
     elif path.suffix != ".toml" or not path.is_file():
-        close = difflib.get_close_matches(str(name), ready, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(ready)}"
-        raise ValueError(f"no study is called {str(name)!r}, and no file FILE.toml; {hint}")
+        raise ValueError(f"no study is called {str(name)!r}, and no file FILE.toml; {guess(str(name), ready)}")
     return read_study(path.read_bytes(), path.stem)
 
 

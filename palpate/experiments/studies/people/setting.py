@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from palpate.experiments.studies.people.plan import Condition, Study
+from palpate.registry import guess
 from palpate.runtime.hello import hello_of
 from palpate.runtime.session import Session
 from palpate.servo.simulation import Event, Simulation
@@ -35,9 +35,7 @@ def values_of(can: Settable, settings: Mapping[str, Any], where: str) -> dict[st
     found: dict[str, float] = {}
     for name, value in settings.items():
         if name not in events:
-            close = difflib.get_close_matches(name, events, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(events)) or 'none'}"
-            raise ValueError(f"{where}: the scene {can.scene!r} has no setting {name!r}; {hint}")
+            raise ValueError(f"{where}: the scene {can.scene!r} has no setting {name!r}; {guess(name, events)}")
         if isinstance(value, str):
             known = can.choices.get(name, [])
             if value not in known:

@@ -3,9 +3,10 @@ ValueError with one line."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from palpate.registry import guess
 
 REQUIRED: Any = object()
 
@@ -91,6 +92,4 @@ class Table:
         """Nothing may be left that nobody asked for."""
         for key in self.said:
             if key not in self.used:
-                close = difflib.get_close_matches(key, self.used, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(self.used))}"
-                raise ValueError(f"{self.where}: there is no {key!r}; {hint}")
+                raise ValueError(f"{self.where}: there is no {key!r}; {guess(key, self.used)}")
