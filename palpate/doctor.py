@@ -7,6 +7,7 @@ import platform
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -100,16 +101,20 @@ def _cache() -> Finding:
     if folder is None:
         return Finding(False, "kernels", f"every start compiles, nothing is kept: {why}; name a folder of your "
                        "own in PALPATE_CACHE_DIR")  # fmt: skip
-    files = list(folder.rglob("*.nbc"))
-    size = sum(f.stat().st_size for f in files) / 1e6
-    hint = "" if files else "; `palpate doctor --warm` compiles them ahead"
+    sizes = []
+    for file in folder.rglob("*.nbc"):
+        with suppress(FileNotFoundError):  # another start has just replaced it
+            sizes.append(file.stat().st_size)
+    hint = "" if sizes else "; `palpate doctor --warm` compiles them ahead"
     if brought:
         hint = f"; {len(brought)} came with palpate"
     if not os.access(folder, os.W_OK):
         hint += "; only read, what is missing is not kept"
     if why:
         hint += f"; not elsewhere: {why}"
-    return Finding(bool(files or brought), "kernels", f"{len(files)} compiled, {size:.1f} MB in {folder}{hint}")
+    return Finding(
+        bool(sizes or brought), "kernels", f"{len(sizes)} compiled, {sum(sizes) / 1e6:.1f} MB in {folder}{hint}"
+    )
 
 
 def examine() -> Iterator[Finding]:
