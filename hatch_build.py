@@ -18,7 +18,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-KERNELS = "palpate/jit/built"  # as palpate/jit/prebuilt.py looks for them
+KERNELS = "palpate/jit/built"  # as palpate/jit/cache/prebuilt.py looks for them
 
 
 class PageAndKernels(BuildHookInterface):

@@ -38,7 +38,7 @@ def _clock() -> Finding:
 
 def _servo(fifo: bool) -> Finding:
     """How late the ticks of a real servo begin, over half a second; compiles nothing."""
-    from palpate.jit.remaining import missing
+    from palpate.jit.starts.remaining import missing
     from palpate.runtime.world.tick import tick_world
 
     if missing([tick_world]):
@@ -93,8 +93,8 @@ def _loop() -> Finding:
 
 
 def _cache() -> Finding:
-    from palpate.jit import prebuilt
-    from palpate.jit.cache import cache_dir, why_not_elsewhere
+    from palpate.jit.cache import prebuilt
+    from palpate.jit.cache.functions import cache_dir, why_not_elsewhere
 
     folder, why = cache_dir(), why_not_elsewhere()
     brought = list(prebuilt.FOLDER.glob("*.nbc")) if prebuilt.usable(prebuilt.FOLDER) else []

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from waiting import WAIT_S
@@ -11,6 +12,7 @@ from palpate import jit
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 
+ROOT = Path(jit.__file__).parents[2]  # of the palpate that is tested
 SAMPLE = """
 from palpate.jit import entry, kernel, shared
 
@@ -40,7 +42,8 @@ with compile_listener(lambda *news: heard.append(news)):
 
 
 def run(arguments, folder, **options):
-    env = os.environ | {"PYTHONPATH": f"{folder}", "PALPATE_CACHE_DIR": f"{folder / 'cache'}", "PALPATE_QUIET": "1"}
+    path = os.pathsep.join([str(folder), str(ROOT)])
+    env = os.environ | {"PYTHONPATH": path, "PALPATE_CACHE_DIR": f"{folder / 'cache'}", "PALPATE_QUIET": "1"}
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=env, capture_output=True, text=True, **options)
 
 
@@ -51,7 +54,7 @@ def folder(tmp_path):
 
 
 def test_what_was_compiled_ahead_is_not_compiled_again(folder):
-    code = "from palpate.jit.ahead import compile_all; compile_all('ahead_sample', 'door')"
+    code = "from palpate.jit.starts.ahead import compile_all; compile_all('ahead_sample', 'door')"
     ahead = run(["-c", code], folder)
     assert ahead.returncode == 0, ahead.stderr
     assert run(["-c", USE], folder).stdout == "15.0 0\n"
@@ -60,7 +63,7 @@ def test_what_was_compiled_ahead_is_not_compiled_again(folder):
 @pytest.mark.parametrize(("worker", "compiled"), [(0, ["door", "outer", "inner"]), (1, ["inner", "outer"])])
 def test_several_processes_begin_in_different_places_and_leave_nothing_out(folder, worker, compiled):
     code = f"""
-from palpate.jit import ahead
+from palpate.jit.starts import ahead
 import ahead_sample
 each = ahead.reached_by(ahead_sample.door.py_func)[0].__class__
 order, original = [], each.compiled
@@ -81,7 +84,7 @@ def test_of_several_doors_the_last_comes_first_and_what_they_share_is_compiled_o
         '@entry("float64")\ndef second(x):\n    return outer(x) + 1.0\n\nDOORS = (door, second)\n'
     )
     code = """
-from palpate.jit import ahead
+from palpate.jit.starts import ahead
 from palpate.jit.decorators import Entry
 from palpate.jit.shared import Shared
 order, originals = [], (Entry.compile, Shared.compiled)
@@ -95,12 +98,12 @@ print(*order)
 
 
 def test_a_first_start_with_a_second_process_computes_the_same(folder):
-    code = "from palpate.jit.ahead import compiled_ahead\nwith compiled_ahead('ahead_sample', 'door'):"
+    code = "from palpate.jit.starts.ahead import compiled_ahead\nwith compiled_ahead('ahead_sample', 'door'):"
     both = run(["-c", code + "".join(f"\n    {line}" for line in USE.splitlines())], folder)
     assert both.stdout.startswith("15.0 "), both.stderr
     assert run(["-c", USE], folder).stdout == "15.0 0\n"
 
 
 def test_the_second_process_ends_with_the_first(folder):
-    ended = run(["-m", "palpate.jit.ahead", "ahead_sample", "door", "0", "1"], folder, input="", timeout=WAIT_S)
+    ended = run(["-m", "palpate.jit.starts.ahead", "ahead_sample", "door", "0", "1"], folder, input="", timeout=WAIT_S)
     assert ended.returncode == 0

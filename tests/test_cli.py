@@ -126,11 +126,11 @@ def test_doctor_speaks_of_everything_it_promises(capsys):
 def test_doctor_counts_kernels_while_another_start_replaces_them(monkeypatch, tmp_path):
     """A link to nothing is what a file is that went between being seen and being asked for its size."""
     from palpate import doctor
-    from palpate.jit import cache
+    from palpate.jit.cache import functions
 
     (tmp_path / "there.nbc").write_bytes(bytes(3_000_000))
     (tmp_path / "gone.nbc").symlink_to(tmp_path / "nowhere")
-    monkeypatch.setattr(cache, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(functions, "cache_dir", lambda: tmp_path)
     assert doctor._cache().text.startswith("1 compiled, 3.0 MB in")
 
 

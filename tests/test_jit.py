@@ -78,7 +78,7 @@ def test_a_kernel_is_a_part_of_its_callers_and_is_kept_for_the_next_of_them(pack
 
 @compiled
 def test_while_something_is_compiled_garbage_is_collected_rarely_and_then_as_before():
-    from palpate.jit.garbage import OBJECTS, collected_rarely
+    from palpate.jit.starts.garbage import OBJECTS, collected_rarely
 
     before = gc.get_threshold()
     with collected_rarely():

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from palpate import jit
-from palpate.jit import prebuilt
+from palpate.jit.cache import prebuilt
 
 ROOT = Path(jit.__file__).parents[2]
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
@@ -43,7 +43,7 @@ with compile_listener(lambda name, kernels, seconds, done: heard.append(kernels)
 MAKE = """
 import sys
 from pathlib import Path
-from palpate.jit.prebuilding import put_prebuilt
+from palpate.jit.starts.prebuilding import put_prebuilt
 from palpate.sample import door
 door(0.3)
 print(put_prebuilt(Path(sys.argv[1])))
@@ -116,7 +116,8 @@ def test_what_was_compiled_for_this_machine_comes_first(installed):
 BESIDE = """
 import time
 from pathlib import Path
-from palpate.jit import ahead, cache_dir
+from palpate.jit import cache_dir
+from palpate.jit.starts import ahead
 from palpate.sample import door
 ahead.LEAST_NICE = 0  # or a busy machine never comes to it
 for _ in range(2):
@@ -219,7 +220,7 @@ def test_a_processor_without_an_instruction_of_a_level_does_not_run_it(monkeypat
 
 
 def test_code_for_this_machine_alone_is_not_put_into_a_wheel(tmp_path):
-    from palpate.jit.prebuilding import put_prebuilt
+    from palpate.jit.starts.prebuilding import put_prebuilt
 
     with pytest.raises(ValueError, match="compiled for this machine, not for one of"):
         put_prebuilt(tmp_path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from palpate import jit
-from palpate.jit.remaining import SECONDS, Remaining
+from palpate.jit.starts.remaining import SECONDS, Remaining
 
 pytestmark = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 
@@ -76,9 +76,9 @@ def test_as_long_as_something_is_left_so_is_some_time():
 
 def test_what_is_said_to_take_long_exists():
     """A function that was renamed would count as one that takes half a second."""
-    from palpate.jit.remaining import Function
     from palpate.jit.routines import routines
     from palpate.jit.shared import all_shared
+    from palpate.jit.starts.remaining import Function
     from palpate.runtime.page import early as early_page
 
     assert early_page.SESSION

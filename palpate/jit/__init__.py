@@ -7,15 +7,18 @@ shared   compiled once and called by its symbol: numbers in, one number out.
 entry    the few functions Python calls, each of one signature: the address of a Block and a few float64 arrays.
 Block    numbers and arrays with names behind one address, so that a call passes that instead of fifty arrays.
 
+six, atomics, clock, words, laws, routines, foreign and crew are for kernels too; the rooms are cache/ (compiled code on
+disk), compiler/ (numba as it is used here) and starts/ (first starts).
+
 This folder is the only one that imports numba.  With NUMBA_DISABLE_JIT=1 the decorators return the plain function.
 """
 
 from palpate.jit.blocks import Block, Quaternion, Struct, Vector, block_loader
-from palpate.jit.cache import cache_dir
+from palpate.jit.cache.functions import cache_dir
+from palpate.jit.cache.stamps import import_closure
 from palpate.jit.decorators import DISABLED, allocations, entries, entry, exact_kernel, kernel, stage, warm
-from palpate.jit.progress import compile_listener
 from palpate.jit.shared import shared
-from palpate.jit.stamps import import_closure
+from palpate.jit.starts.progress import compile_listener
 
 __all__ = [
     "DISABLED", "Block", "Quaternion", "Struct", "Vector", "allocations", "block_loader", "cache_dir",

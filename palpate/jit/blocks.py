@@ -213,6 +213,12 @@ class Part(types.Type):
         """What makes two of them one: in a notebook a class may be written again, under its name with other fields."""
         return self.name, self.fields
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # looked up by the thousand; a hash of all fields takes long
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(self) is type(other) and self.key == other.key)
+
 
 @functools.cache
 def _fields(part: Part) -> dict[str, tuple[Any, int]]:

@@ -10,13 +10,16 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import registry, types
+from numba import extending
+from numba.core import imputils, registry, types
 from numba.core.compiler import Compiler
+from numba.core.typing import make_concrete_template
 
-from palpate.jit.cache import FunctionCache
-from palpate.jit.flags import FASTMATH
-from palpate.jit.parts import PartCompiler
-from palpate.jit.turns import in_turn
+from palpate.jit.cache.functions import FunctionCache
+from palpate.jit.cache.turns import in_turn
+from palpate.jit.compiler import items, sooner  # noqa: F401  how numba compiles, from here on
+from palpate.jit.compiler.flags import FASTMATH
+from palpate.jit.compiler.parts import PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -41,10 +44,39 @@ class Dispatcher(registry.CPUDispatcher):
         return super().compile(signature)
 
 
+class KernelType(types.Dispatcher):
+    """Of kernels in compiled code, where they are called and nothing else."""
+
+
+extending.register_model(KernelType)(extending.models.OpaqueModel)
+
+
+@imputils.lower_constant(KernelType)
+def _no_value(context: Any, builder: Any, kind: Any, function: Any) -> Any:
+    return context.get_dummy_value()  # not its address, which could not be kept
+
+
 class Kernel(Dispatcher):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._type = self._numba_type_
+        self.typingctx._remove_global(self)  # a Dispatcher's
+        self.typingctx.insert_global(self, self._type)
+        self._templates: dict[tuple[Any, ...], Any] = {}  # by the types of arguments
+
+    @property
+    def _numba_type_(self) -> Any:
+        return KernelType(self)
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         # 0 and 1 as arguments are one type, not two: or each literal would be a compilation of its own
-        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+        given = (tuple(map(types.unliteral, args)), tuple(kws.items()))
+        if given not in self._templates:
+            _, python, folded, _ = super().get_call_template(given[0], kws)
+            name, fitting = self.py_func.__name__, [self.overloads[tuple(folded)].signature]
+            template = make_concrete_template(f"CallTemplate({name})", key=name, signatures=fitting)
+            self._templates[given] = template, python, folded, {}
+        return self._templates[given]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(

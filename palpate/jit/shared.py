@@ -16,11 +16,11 @@ from typing import Any
 import llvmlite.binding
 from numba.core import ccallback, sigutils, types
 
-from palpate.jit.cache import FunctionCache
+from palpate.jit.cache.functions import FunctionCache
+from palpate.jit.cache.stamps import import_closure
+from palpate.jit.cache.turns import in_turn
 from palpate.jit.decorators import DISABLED, OPTIONS, around_entries
-from palpate.jit.garbage import collected_rarely
-from palpate.jit.stamps import import_closure
-from palpate.jit.turns import in_turn
+from palpate.jit.starts.garbage import collected_rarely
 
 
 class Callback(ccallback.CFunc):

@@ -15,8 +15,8 @@ from numba import extending, types
 from numba.core import datamodel
 from numba.np import arrayobj
 
+from palpate.jit.compiler.flags import FASTMATH
 from palpate.jit.decorators import DISABLED
-from palpate.jit.flags import FASTMATH
 
 VECTOR = ir.VectorType(ir.DoubleType(), 6)
 FLAGS = tuple(FASTMATH)

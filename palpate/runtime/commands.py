@@ -17,7 +17,7 @@ from palpate.conventions import WORLD
 from palpate.dynamics.facade import forward_kinematics
 from palpate.frame import EVENT, HAND, Layout
 from palpate.haptics.devices.protocol import DeviceSpec
-from palpate.jit.ahead import compiled_ahead, compiled_beside
+from palpate.jit.starts.ahead import compiled_ahead, compiled_beside
 from palpate.runtime.children import Child
 from palpate.runtime.ending import Ending
 from palpate.runtime.folders import Folder, sweep

@@ -8,9 +8,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from palpate.jit.ahead import compiled_ahead
-from palpate.jit.prebuilding import environment, put_prebuilt
-from palpate.jit.prebuilt import runs_here
+from palpate.jit.cache.prebuilt import runs_here
+from palpate.jit.starts.ahead import compiled_ahead
+from palpate.jit.starts.prebuilding import environment, put_prebuilt
 from palpate.printable import complain
 
 LEVEL = "x86-64-v3"  # of processors since about 2015: what they have, and no more

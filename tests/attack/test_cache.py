@@ -18,7 +18,7 @@ import pytest
 from waiting import until
 
 from palpate import doctor, jit
-from palpate.jit import cache, folders
+from palpate.jit.cache import folders, functions
 
 compiled = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can play two users")
@@ -183,7 +183,7 @@ def found(monkeypatch, place):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", "/proc/nowhere")
     monkeypatch.setattr(tempfile, "tempdir", str(place / "temporary"))
-    return cache._chosen.__wrapped__
+    return functions._chosen.__wrapped__
 
 
 def ours(place: Path) -> Path:
@@ -242,7 +242,7 @@ def test_a_temporary_folder_without_the_sticky_bit_is_not_used(found, place):
 
 
 def test_doctor_says_that_nothing_is_kept_and_why(found, place, monkeypatch):
-    monkeypatch.setattr(cache, "_chosen", found)
+    monkeypatch.setattr(functions, "_chosen", found)
     (place / "temporary").chmod(0o777)
     finding = doctor._cache()
     assert not finding.ok
@@ -502,7 +502,7 @@ def test_who_dies_while_compiling_keeps_nobody_waiting(place):
 def test_who_waits_for_a_process_that_was_stopped_compiles_for_himself(place):
     with start(HOLD, place, place / "cache") as holder:
         assert holder.stdout.readline() == "holds\n"
-        impatient = "from palpate.jit import turns\nturns.PATIENCE_S = 0.1\n"
+        impatient = "from palpate.jit.cache import turns\nturns.PATIENCE_S = 0.1\n"
         assert ran(impatient + USE, place, place / "cache")[0][:2] == ["7.0", "0"]
         os.kill(holder.pid, signal.SIGKILL)
 
@@ -511,8 +511,8 @@ def test_who_waits_for_a_process_that_was_stopped_compiles_for_himself(place):
 def test_a_second_start_leaves_compiling_ahead_to_the_first(place):
     code = """
 import subprocess, sys
-from palpate.jit.ahead import compiled_ahead
-from palpate.jit import ahead
+from palpate.jit.starts.ahead import compiled_ahead
+from palpate.jit.starts import ahead
 ahead._cores = lambda: 2
 begun, popen = [], subprocess.Popen
 subprocess.Popen = lambda *a, **k: (begun.append(1), popen(*a, **k))[1]

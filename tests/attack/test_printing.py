@@ -14,7 +14,8 @@ from record.sample_recordings import frames, hello_of
 from rich.console import Console
 
 from palpate import cli, terminal
-from palpate.jit import cache, progress
+from palpate.jit.cache import functions
+from palpate.jit.starts import progress
 from palpate.model.description import ModelWarning, warn
 from palpate.printable import complain, printable
 from palpate.record.writer import FrameWriter
@@ -175,7 +176,7 @@ def test_a_stderr_that_cannot_be_written_to_stops_nothing(stream, monkeypatch):
     monkeypatch.delenv("PALPATE_QUIET", raising=False)
     told = progress.Progress()
     complain("nobody hears this")
-    cache.say_once(f"nothing is kept {id(stream)}")
+    functions.say_once(f"nothing is kept {id(stream)}")
     with told.entry(complain):
         told.waiting()
         told.count = 1

@@ -18,7 +18,10 @@ ARGUMENTS = {"allow_pickle", "shell"}
 
 # (file, what it may use all the same): why
 ALLOWED = {
-    ("jit/cache.py", "pickle"): "compiled code, from a folder that only we can fill, after its digest was checked",
+    (
+        "jit/cache/functions.py",
+        "pickle",
+    ): "compiled code, of a folder that only we can fill, its digest checked",
     ("experiments/studies/sweeps/processes.py", "pickle"): "between us and our own children, through their pipes",
 }
 

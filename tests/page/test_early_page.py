@@ -22,7 +22,7 @@ from waiting import WAIT_S, until
 from waiting import until_async as until_so
 
 from palpate import jit
-from palpate.jit.remaining import Remaining
+from palpate.jit.starts.remaining import Remaining
 from palpate.runtime import commands as live
 from palpate.runtime.children import Child
 from palpate.runtime.ending import Asked

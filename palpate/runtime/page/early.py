@@ -23,9 +23,9 @@ from palpate.dynamics.entries import forward_kinematics_entry, inverse_kinematic
 from palpate.haptics.devices.messages import sample_message
 from palpate.haptics.reach_kernels import reach
 from palpate.jit import DISABLED, compile_listener
-from palpate.jit.ahead import processes
-from palpate.jit.progress import is_live
-from palpate.jit.remaining import Left, Remaining, missing
+from palpate.jit.starts.ahead import processes
+from palpate.jit.starts.progress import is_live
+from palpate.jit.starts.remaining import Left, Remaining, missing
 from palpate.printable import complain
 from palpate.runtime.children import Child
 from palpate.runtime.folders import Folder

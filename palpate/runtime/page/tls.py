@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from palpate.jit.folders import VARIABLE, secret_folder
+from palpate.jit.cache.folders import VARIABLE, secret_folder
 from palpate.runtime.page.addresses import reachable
 
 DAYS, FRESH_DAYS = 30, 20  # how long it is good for, and how long it is used

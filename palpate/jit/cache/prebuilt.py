@@ -19,9 +19,9 @@ import llvmlite
 import llvmlite.binding
 import numba
 
-from palpate.jit.digests import checked_content
-from palpate.jit.flags import flags_stamp
-from palpate.jit.stamps import PACKAGE
+from palpate.jit.cache.digests import checked_content
+from palpate.jit.cache.stamps import PACKAGE
+from palpate.jit.compiler.flags import flags_stamp
 from palpate.printable import say_once
 
 FOLDER = PACKAGE / "jit" / "built"  # only in a wheel

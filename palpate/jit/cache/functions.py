@@ -25,11 +25,11 @@ import numba
 from numba.core import caching
 from numba.core.serialize import dumps
 
-from palpate.jit import folders, prebuilt, turns
-from palpate.jit.digests import checked_content, digest
-from palpate.jit.flags import PROCESSOR, flags_stamp
-from palpate.jit.parts import rebuilt, reduced
-from palpate.jit.stamps import relative, source_stamp
+from palpate.jit.cache import folders, prebuilt, turns
+from palpate.jit.cache.digests import checked_content, digest
+from palpate.jit.cache.stamps import relative, source_stamp
+from palpate.jit.compiler.flags import PROCESSOR, flags_stamp
+from palpate.jit.compiler.parts import rebuilt, reduced
 from palpate.printable import say_once
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from numba.core import event
 
+from palpate.jit.cache.turns import while_waiting
 from palpate.jit.decorators import DISABLED, Dispatcher, around_entries
-from palpate.jit.turns import while_waiting
 from palpate.printable import complain
 
 
@@ -79,7 +79,7 @@ def is_live() -> bool:
 _progress = Progress()
 if not DISABLED:
     event.register("numba:compile", _progress)
-    around_entries.append(_progress.entry)
+    around_entries.insert(0, _progress.entry)  # around all others: what is shared counts too
     while_waiting.append(_progress.waiting)
 
 

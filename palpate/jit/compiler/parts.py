@@ -8,18 +8,25 @@ once, with all its kernels in it.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import llvmlite.binding
-from numba.core import compiler
+from llvmlite import ir
+from numba.core import base, callconv, cgutils, compiler, imputils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime.nrt import rtsys
 
 KIND = "part"  # of what is kept, beside numba's "object" and "bitcode"
+_FAILING = re.compile(r"^  ret i32 (?!0$|-2$)", re.MULTILINE)  # other than numba's codes for a value and for None
 
 
 class PartLibrary(JITCodeLibrary):
     """LLVM code of a kernel and of all that it calls, for whoever links it."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._failing: dict[str, bool] = {}  # by name
 
     def finalize(self) -> None:
         self._raise_if_finalized()
@@ -32,6 +39,12 @@ class PartLibrary(JITCodeLibrary):
                 function.linkage = "linkonce_odr"  # defined wherever it is called from
         self._finalize_dynamic_globals()
         self._shared_module, self._finalized = self._final_module, True
+
+    def may_fail(self, name: str) -> bool:
+        """Whether a function of it can raise: of those that were compiled with bounds checks most can."""
+        if name not in self._failing:
+            self._failing[name] = bool(_FAILING.search(str(self._final_module.get_function(name))))
+        return self._failing[name]
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
@@ -59,7 +72,7 @@ class PartCompiler(compiler.Compiler):
 
 def reduced(result: Any) -> tuple[Any, ...]:
     """A CompileResult to be kept, without the annotated source, which names folders of this machine."""
-    *first, _, reload_init, environments = result._reduce()
+    *first, _, reload_init, environments = result._replace(type_annotation="")._reduce()
     return (*first, "", reload_init, environments)
 
 
@@ -78,3 +91,28 @@ def rebuilt(context: Any, content: tuple[Any, ...]) -> Any:
         signature=signature, objectmode=objectmode, lifted=lifted, reload_init=reload_init,
         referenced_envs=environments,
     )  # fmt: skip
+
+
+def caller(fndesc: Any, libraries: Any = ()) -> Any:
+    """What is emitted where a compiled function is called: of a kernel that cannot raise nobody asks whether it did."""
+    usual = imputils.user_function(fndesc, libraries)
+    library = libraries[0] if libraries else None
+    if not isinstance(library, PartLibrary) or isinstance(fndesc.restype, types.Optional):
+        return usual
+
+    def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if library.may_fail(fndesc.llvm_func_name):
+            return usual(context, builder, sig, args)
+        function, convention = context.declare_function(builder.module, fndesc), context.call_conv
+        result = cgutils.alloca_once(builder, convention.get_return_type(fndesc.restype).pointee)
+        no_failure = ir.Constant(ir.PointerType(ir.PointerType(callconv.excinfo_t)), None)
+        given = convention._get_arg_packer(fndesc.argtypes).as_arguments(builder, args)
+        builder.call(function, [result, no_failure, *given])
+        value = context.get_returned_value(builder, fndesc.restype, builder.load(result))
+        return imputils.impl_ret_new_ref(context, builder, fndesc.restype, value)
+
+    call.signature, call.libs = usual.signature, usual.libs  # type: ignore[attr-defined]
+    return call
+
+
+base.user_function = caller

@@ -8,13 +8,13 @@ from typing import Any
 import numba
 from numba.core import registry
 
-from palpate.jit import prebuilt
-from palpate.jit.cache import FunctionCache
+from palpate.jit.cache import prebuilt
+from palpate.jit.cache.digests import digest
+from palpate.jit.cache.functions import FunctionCache
 from palpate.jit.decorators import entries
-from palpate.jit.digests import digest
-from palpate.jit.remaining import Compiled, python_of, signature_of
 from palpate.jit.routines import routines
 from palpate.jit.shared import all_shared
+from palpate.jit.starts.remaining import Compiled, python_of, signature_of
 
 
 def environment(level: str) -> dict[str, str]:

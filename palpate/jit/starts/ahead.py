@@ -18,13 +18,13 @@ from contextlib import contextmanager
 
 import llvmlite.binding
 
-from palpate.jit import prebuilt, turns
-from palpate.jit.cache import cache_dir
+from palpate.jit.cache import prebuilt, turns
+from palpate.jit.cache.functions import cache_dir
 from palpate.jit.decorators import DISABLED, Entry
-from palpate.jit.garbage import collected_rarely
-from palpate.jit.remaining import missing, not_kept, python_of
 from palpate.jit.routines import Routine
 from palpate.jit.shared import CFunction, all_shared, reached_by
+from palpate.jit.starts.garbage import collected_rarely
+from palpate.jit.starts.remaining import missing, not_kept, python_of
 
 MOST_WORKERS = 3  # beside the first process: each takes half a gigabyte for a while
 NICE, LEAST_NICE = 5, 19  # of those that somebody waits for: the page, and the browser that opens it, go first
