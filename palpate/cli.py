@@ -59,13 +59,13 @@ class Bench:
 
     what: Annotated[BenchName, tyro.conf.Positional] = "dynamics"
     """dynamics: forward and inverse dynamics beside Pinocchio.  contact: the whole step of robots, stacks and piles
-    beside MuJoCo, PyBullet and Rapier.  servo: how well the loop holds its rate, and how old hands and frames are when
-    they arrive.  link: the same across a link, whose packets are lost, late or doubled.  page: from the pointer to the
-    picture, several pages at once, and how long a start takes.  record: whether recordings keep up, and what kill -9
-    costs them.  avatars: what each of their controllers takes, and whether their scenes hold 1 kHz.  planar: the servo
-    step of the planar interface beside numpy, its bodies beside pymunk, and whether it holds 4 kHz.  mobile: the
-    tick of mobile displays, walks without a device, and the proxy beside numpy.  batch: many copies of a robot at once,
-    on one core and on two, beside mujoco.rollout.  sweep: what sweeps cost beside their tasks."""
+    beside MuJoCo, PyBullet, Rapier and Drake.  servo: how well the loop holds its rate, and how old hands and frames
+    are when they arrive.  link: the same across a link, whose packets are lost, late or doubled.  page: from the
+    pointer to the picture, several pages at once, and how long a start takes.  record: whether recordings keep up, and
+    what kill -9 costs them.  avatars: what each of their controllers takes, and whether their scenes hold 1 kHz.
+    planar: the servo step of the planar interface beside numpy, its bodies beside pymunk, and whether it holds 4 kHz.
+    mobile: the tick of mobile displays, walks without a device, and the proxy beside numpy.  batch: many copies of a
+    robot at once, on one core and on two, beside mujoco.rollout.  sweep: what sweeps cost beside their tasks."""
     rounds: Annotated[int | None, tyro.conf.arg(metavar="N")] = None
     """dynamics (15), contact, planar, batch (5): interleaved rounds for each number; more rounds, steadier medians."""
     quick: bool = False

@@ -1,4 +1,4 @@
-"""`palpate bench contact`: the whole step of a simulation with contacts, beside MuJoCo, PyBullet and Rapier.
+"""`palpate bench contact`: the whole step of a simulation with contacts, beside MuJoCo, PyBullet, Rapier and Drake.
 
 For each scene (contact_scenes.py): every engine builds it and comes to rest; their heights are compared; then each
 phase is run from that rest by all engines in turn, round by round.  Every round repeats the same motion, so the time
@@ -8,9 +8,10 @@ Residuals are ours, relative to the largest impulse of a step, the largest of th
 timed; the peers have none that would compare.  So that a soft engine is seen as soft, poses are measured alike for all:
 the height at rest against the exact one where there is one, the deepest penetration in that round, and how far what
 rests has moved after another second.
-Engines sleep in the phase "asleep" alone, and then all of them: our step of what sleeps does no work, and is compared
-with theirs of what sleeps by their thresholds; "stacked" is the same heap, solved in every step.
-A ratio is that of the medians or that of the means, whichever is worse for us, and MuJoCo's fastest setting counts.
+Engines sleep in the phase "asleep" alone, and then all that have it (PyBullet and Drake are not measured there): our
+step of what sleeps does no work, and is compared with theirs of what sleeps by their thresholds; "stacked" is the same
+heap, solved in every step.
+A ratio is that of the medians or that of the means, whichever is worse for us, and an engine's fastest setting counts.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ class Row:
             "mujoco_ratio": self.ratio("MuJoCo"),
             "bullet_ratio": self.ratio("PyBullet"),
             "rapier_ratio": self.ratio("Rapier"),
+            "drake_ratio": self.ratio("Drake"),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -11,7 +12,12 @@ import palpate as pp
 from palpate.bench.contact_scenes import DAMPING, DT, NO_FORCE, STIFFNESS, BenchScene, Vector
 
 OURS = "Palpate"
-PEERS = ("mujoco", "pybullet", "rapier3d")  # as `pip` calls them
+PEERS = {  # as `pip` calls them -> engine, its file in peers/ and its class there
+    "mujoco": ("MuJoCo", "mujoco", "MujocoPeer"),
+    "pybullet": ("PyBullet", "bullet", "BulletPeer"),
+    "rapier3d": ("Rapier", "rapier", "RapierPeer"),
+    "drake": ("Drake", "drake", "DrakePeer"),
+}
 
 
 class Engine(Protocol):
@@ -88,37 +94,18 @@ class Ours:
         pass
 
 
-def mujoco_class() -> Any:
-    """MujocoPeer, or None where MuJoCo is not installed."""
+def peer_class(package: str) -> Any:
+    """The class of a peer, or None where its package is not installed."""
+    _, file, name = PEERS[package]
     try:
-        from palpate.bench.peers.mujoco import MujocoPeer
+        return getattr(importlib.import_module(f"palpate.bench.peers.{file}"), name)
     except ImportError:
         return None
-    return MujocoPeer
-
-
-def bullet_class() -> Any:
-    """BulletPeer, or None where PyBullet is not installed."""
-    try:
-        from palpate.bench.peers.bullet import BulletPeer
-    except ImportError:
-        return None
-    return BulletPeer
-
-
-def rapier_class() -> Any:
-    """RapierPeer, or None where Rapier is not installed."""
-    try:
-        from palpate.bench.peers.rapier import RapierPeer
-    except ImportError:
-        return None
-    return RapierPeer
 
 
 def missing() -> list[str]:
     """Peers that are not installed, as `pip` calls them."""
-    peers = {"mujoco (MuJoCo)": mujoco_class, "pybullet (PyBullet)": bullet_class, "rapier3d (Rapier)": rapier_class}
-    return [name for name, find in peers.items() if find() is None]
+    return [f"{package} ({engine})" for package, (engine, *_) in PEERS.items() if peer_class(package) is None]
 
 
 def settled(scene: BenchScene, ours: Callable[[BenchScene], Any] = Ours) -> list[Engine]:
@@ -127,17 +114,22 @@ def settled(scene: BenchScene, ours: Callable[[BenchScene], Any] = Ours) -> list
     own = ours(scene)
     own.advance(scene.settling)
     engines.append(own)
-    if peer := mujoco_class():
+    if peer := peer_class("mujoco"):
         for setting in scene.peer_solvers:
             engine = peer(scene, setting)
             engine.advance(scene.settling)
             engines.append(engine)
-    if (peer := bullet_class()) and not scene.sleep:  # it would take the longest by far, and is measured awake
+    if (peer := peer_class("pybullet")) and not scene.sleep:  # it would take the longest by far, and is measured awake
         engine = peer(scene, own.q())
         engine.advance(scene.resettling)
         engines.append(engine)
-    if peer := rapier_class():
+    if peer := peer_class("rapier3d"):
         engine = peer(scene)
         engine.advance(scene.settling)
         engines.append(engine)
+    if (peer := peer_class("drake")) and not scene.sleep:  # its bodies never do
+        for setting in peer.settings(scene):
+            engine = peer(scene, setting, None if scene.held else own.q())
+            engine.advance(scene.settling if scene.held else scene.resettling)
+            engines.append(engine)
     return engines

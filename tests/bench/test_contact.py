@@ -14,6 +14,7 @@ from palpate.bench.contact import Row, Run, Timing
 from palpate.bench.contact_scenes import BenchScene, Phase, scenes, shortened, soles_only, touching
 
 SCENES = {f"{scene.title}, {scene.phases[0].name}": scene for scene in scenes()}
+NO_DRAKE = "Drake is not installed: extra `drake`, which is large"
 ROBOTS = [name for name, scene in SCENES.items() if scene.held]
 
 
@@ -49,7 +50,7 @@ def test_engines_sleep_in_the_scenes_that_say_so_and_in_no_others():
     assert {s.sleep for s in SCENES.values() if s.phases[0].name != "asleep"} == {False}
     for name, sleeps in (("stack, 40 points, stacked", False), ("stack, 40 points, asleep", True)):
         engines = contact_engines.settled(SCENES[name])
-        assert [e.name for e in engines].count("PyBullet") <= (not sleeps)
+        assert {"PyBullet", "Drake"}.isdisjoint(e.name for e in engines) or not sleeps
         for engine in engines:
             if engine.name == contact_engines.OURS:
                 assert len(engine.world.asleep) == (10 if sleeps else 0)
@@ -109,12 +110,15 @@ def peer(kind: str, scene: BenchScene):
         return pytest.importorskip("palpate.bench.peers.mujoco").MujocoPeer(scene, scene.peer_solvers[0])
     if kind == "Rapier":
         return pytest.importorskip("palpate.bench.peers.rapier").RapierPeer(scene)
+    if kind == "Drake":
+        drake = pytest.importorskip("palpate.bench.peers.drake", reason=NO_DRAKE).DrakePeer
+        return drake(scene, drake.settings(scene)[0])
     start = pp.compile(scene.parts).posture("start")
     return pytest.importorskip("palpate.bench.peers.bullet").BulletPeer(scene, start)
 
 
 @pytest.mark.oracle_heavy
-@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier"])
+@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier", "Drake"])
 @pytest.mark.parametrize("name", ["hrp2, 8 points", "human, 8 points"])
 def test_a_peer_stands_on_the_given_points_where_it_was_put_and_repeats_itself(kind, name):
     scene = shortened(standing(name), 0.1)
@@ -145,7 +149,7 @@ def test_a_push_in_mujoco_acts_at_the_origin_of_the_body():
     np.testing.assert_allclose(generalised, J.T @ np.array([0.0, 0.0, 0.0, *force]), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier"])
+@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier", "Drake"])
 def test_a_push_lasts_as_long_as_the_phase_says(kind):
     box = pp.models.box((0.2, 0.2, 0.1), mass=4.0, at=(0.0, 0.0, 1.0))
     engine = peer(kind, BenchScene("box", 0, (box, pp.models.plane()), (), ("box",)))
@@ -155,7 +159,7 @@ def test_a_push_lasts_as_long_as_the_phase_says(kind):
     engine.close()
 
 
-@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier"])
+@pytest.mark.parametrize("kind", ["MuJoCo", "PyBullet", "Rapier", "Drake"])
 def test_peers_have_the_mass_of_the_model(kind):
     scene = SCENES["stack, 40 points, stacked"]
     engine = peer(kind, scene)
@@ -165,7 +169,7 @@ def test_peers_have_the_mass_of_the_model(kind):
 
 
 @pytest.mark.oracle_heavy
-@pytest.mark.parametrize("kind", ["Palpate", "MuJoCo", "PyBullet", "Rapier"])
+@pytest.mark.parametrize("kind", ["Palpate", "MuJoCo", "PyBullet", "Rapier", "Drake"])
 @pytest.mark.parametrize("name", ["box, 4 points, sliding", "stack, 40 points, stacked"])
 def test_every_engine_rests_at_the_exact_height(kind, name):
     """Within the 2 mm beyond which the bench marks them; ours within a tenth of one."""
@@ -230,11 +234,9 @@ def test_a_phase_pushes_first_and_then_lets_go():
 
 
 def test_without_peers_all_rows_are_there_and_the_missing_are_named(monkeypatch, capsys):
-    monkeypatch.setattr(contact_engines, "mujoco_class", lambda: None)
-    monkeypatch.setattr(contact_engines, "bullet_class", lambda: None)
-    monkeypatch.setattr(contact_engines, "rapier_class", lambda: None)
+    monkeypatch.setattr(contact_engines, "peer_class", lambda package: None)
     result = contact.run(rounds=1, quick=True, ours=Still)
-    assert result["missing"] == ["mujoco (MuJoCo)", "pybullet (PyBullet)", "rapier3d (Rapier)"]
+    assert result["missing"] == ["mujoco (MuJoCo)", "pybullet (PyBullet)", "rapier3d (Rapier)", "drake (Drake)"]
     expected = [(s.name, s.points, p.name) for s in SCENES.values() for p in s.phases]
     assert [(row["scene"], row["points"], row["phase"]) for row in result["rows"]] == expected
     for row in result["rows"]:
@@ -244,12 +246,14 @@ def test_without_peers_all_rows_are_there_and_the_missing_are_named(monkeypatch,
         assert run["drift_m"] == (None if row["phase"] == "landing" else (0.0, 0.0))
         assert row["mujoco_ratio"] is None
         assert row["rapier_ratio"] is None
+        assert row["drake_ratio"] is None
     monkeypatch.setattr(contact, "run", lambda **_: result)
     assert cli.main(["bench", "contact", "--quick"]) == 0
     out = capsys.readouterr().out
     assert "not measured: mujoco (MuJoCo) is not installed" in out
     assert "not measured: pybullet (PyBullet) is not installed" in out
     assert "not measured: rapier3d (Rapier) is not installed" in out
+    assert "not measured: drake (Drake) is not installed" in out
 
 
 @pytest.mark.oracle_heavy
@@ -257,15 +261,12 @@ def test_without_peers_all_rows_are_there_and_the_missing_are_named(monkeypatch,
 def test_a_quick_run_of_everything_prints_and_writes_all_rows(tmp_path, capsys):
     assert cli.main(["bench", "contact", "--quick", "--rounds", "1", "--json", str(tmp_path / "bench.json")]) == 0
     out, result = capsys.readouterr().out, json.loads((tmp_path / "bench.json").read_text())
-    installed = {"Palpate"} | ({"MuJoCo"} if contact_engines.mujoco_class() else set())
-    installed |= {"PyBullet"} if contact_engines.bullet_class() else set()
-    installed |= {"Rapier"} if contact_engines.rapier_class() else set()
+    peers = {engine for package, (engine, *_) in contact_engines.PEERS.items() if contact_engines.peer_class(package)}
     assert len(result["rows"]) == sum(len(s.phases) for s in SCENES.values())
     for row in result["rows"]:
         assert row["scene"] in out
-        assert {run["engine"] for run in row["runs"]} == installed - (
-            {"PyBullet"} if row["phase"] == "asleep" else set()
-        )
+        awake_only = {"PyBullet", "Drake"} if row["phase"] == "asleep" else set()
+        assert {run["engine"] for run in row["runs"]} == {"Palpate"} | peers - awake_only
         for run in row["runs"]:
             t = run["timing"]
             assert 0.0 < t["p50_us"] <= t["p99_us"] <= t["max_us"]
@@ -300,14 +301,16 @@ def row(ours: float, height: float = 1.0, scene: str = "hrp2", points: int = 32,
 
     return Row(scene, points, phase, (
         run("Palpate", "", ours, ours), run("MuJoCo", "dense", 40.0, 60.0), run("MuJoCo", "sparse", 50.0, 30.0),
-        run("PyBullet", "", 500.0, 500.0, height), run("Rapier", "", 36.0, 37.0)), tolerance_m=2e-3)  # fmt: skip
+        run("PyBullet", "", 500.0, 500.0, height), run("Rapier", "", 36.0, 37.0),
+        run("Drake", "", 900.0, 800.0)), tolerance_m=2e-3)  # fmt: skip
 
 
 def test_a_ratio_is_the_worst_of_medians_and_means_against_the_fastest_setting():
     assert row(10.0).ratio("MuJoCo") == 3.0
     assert row(10.0).ratio("PyBullet") == 50.0
     assert row(10.0).ratio("Rapier") == 3.6
-    assert row(10.0).ratio("Drake") is None
+    assert row(10.0).ratio("Drake") == 80.0
+    assert row(10.0).ratio("Jolt") is None
 
 
 def test_engines_that_rest_apart_are_marked(capsys):
