@@ -56,7 +56,8 @@ MISTAKES = [
     (GOOD + GRID + '[report]\nx = "w"', "what varies is x"),
     (GOOD + GRID + '[report]\nkind = "pie"', "one of lines, heat, scatter, distribution"),
     (GOOD + GRID + "[report]\nmetrics = 3", "report.metrics must be a list of names"),
-    (GOOD + "[grid]\nx = { from = 0, to = 1, count = 100000000 }", "too many"),
+    (GOOD + "[grid]\nx = { from = 0, to = 1, count = 100000000000 }", "too many"),  # refused before any is made
+    (GOOD + "[latin]\nsamples = 100000000000\nx = [0, 1]", "too many"),
     (GOOD + "[grid]\nw = [1]\nx = [1]", "has no parameter 'w'; it takes x, y"),
     (GOOD + '[grid]\ny = ["a"]', "needs x: in grid"),
     (f'function = "{SWEPT}:nothing"\n' + GRID, "has no function 'nothing'"),

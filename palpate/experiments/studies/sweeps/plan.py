@@ -43,7 +43,6 @@ REPORT = ("metrics", "x", "y", "by", "kind")
 ENDS = ("largest", "smallest")
 # columns of the table, and where to write
 RESERVED = ("task", "key", "repeat", "seed", "status", "took_s", "error", "folder")
-MOST_TASKS = 10_000_000
 TIMEOUT_S = 3600.0
 
 
@@ -176,8 +175,7 @@ def make_plan(document: Mapping[str, Any], name: str, folder: Path) -> Plan:
         worst=_worst(document), keep=_keep(document), drawn=_drawn(document), folder=folder.absolute(),
     )  # fmt: skip
     _check_names(plan)
-    if plan.count > MOST_TASKS:
-        raise ValueError(f"{plan.count} tasks are too many; {MOST_TASKS} can be")
+    samples.check_count(plan.count)
     return plan
 
 

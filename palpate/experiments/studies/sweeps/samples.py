@@ -16,6 +16,7 @@ import numpy as np
 
 Value = float | int | str | bool
 SCALARS = (float, int, str, bool)
+MOST_TASKS = 10_000_000  # of a sweep
 
 
 class Factor(NamedTuple):
@@ -49,6 +50,12 @@ class Range(NamedTuple):
         return [float(x) for x in self.low + share * (self.high - self.low)]
 
 
+def check_count(count: int) -> None:
+    """Before so many are made."""
+    if count > MOST_TASKS:
+        raise ValueError(f"{count} tasks are too many; {MOST_TASKS} can be")
+
+
 def axis(name: str, values: Any) -> Factor:
     """Values as they are, or {from, to, count, log}: so many, evenly."""
     if isinstance(values, Mapping):
@@ -71,11 +78,13 @@ def rows(table: Any) -> Factor:
 
 def random(count: int, ranges: Mapping[str, Any], seed: int) -> Factor:
     """Samples that know nothing of each other."""
+    check_count(count)
     return _sampled(ranges, lambda name: _generator("random", name, seed).random(count))
 
 
 def latin(count: int, ranges: Mapping[str, Any], seed: int) -> Factor:
     """A Latin hypercube."""
+    check_count(count)
 
     def shares(name: str) -> np.ndarray:
         draw = _generator("latin", name, seed)
@@ -101,6 +110,7 @@ def _spread(name: str, spec: Mapping[str, Any]) -> list[float]:
     low, high, count = _number(name, spec["from"]), _number(name, spec["to"]), spec["count"]
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise ValueError(f"{name}: count must be a whole number from 1 on, got {count!r}")
+    check_count(count)
     if spec.get("log"):
         if not (low > 0.0 and high > 0.0):
             raise ValueError(f"{name}: with log, from and to must be positive")
