@@ -1,22 +1,27 @@
 """The linear system of Newton and ADMM, N y = rhs, by blocks of 6 x 6 and only where there are any.
 
-Nodes and what rows do to them are in unknowns.py.  K = sum J^T A J couples the nodes of each row; N = 1 + Om K where
-nodes are twists, 1 + K where they are the y of a reduced tree.  A stack of boxes is a band, a pile a sparse graph.
-`analyse` finds, once per island, an order of elimination that keeps it sparse (minimum degree) and a place for every
-block, those that fill in counted; `factor` and `respond` are then plain block elimination, George & Liu 1981.
+Nodes and what rows do to them are in unknowns.py.  K = sum J^T A J couples the nodes of each row; N has the rows of
+    Om^-1 + K  where nodes are the twists of bodies by themselves,
+    1 + Om K   where they are those of a tree, whose Om may have no inverse,
+    1 + K      where they are the y of a reduced tree.
+A stack of boxes is a band, a pile a sparse graph.  `analyse` finds, once per island, an order of elimination that keeps
+it sparse (minimum degree) and a place for every block, those that fill in counted; `factor` and `respond` are then
+plain block elimination, George & Liu 1981.  Rows that are open resist nothing: blocks that are zero for now are passed.
 
 block[i n + j]  place in N and K of the block between the i-th and j-th node of the island, -1: none
-in_K            whether a block of K is not zero
+in_K, in_N      whether a block of K, of N is not zero
 later           for each node in the order of elimination, its neighbours that come after it
 """
 
 from palpate.contact.rows import load_rows
+from palpate.contact.smoothing import ZERO9
 from palpate.contact.unknowns import cut_pieces, impulses_to_nodes, nodes_to_twists, number_nodes
 from palpate.jit import kernel, shared
-from palpate.jit.six import no_six, plus_times, put_six, six, times, with_lane
+from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times, with_lane
 from palpate.spatial.vectors import get9
 
-MOST_WORK = 12_000  # products of blocks in one factor, about 1.5 ms; beyond it the island is swept
+SAFE = 1e-10  # of its diagonal: what a pivot must have left
+MOST_WORK = 12_000  # products of blocks in one factor, about 0.6 ms; beyond it the island is swept
 
 
 @kernel
@@ -129,6 +134,8 @@ def stiffness(r, begin, end, n):
             put_six(r.K, k, c, no_six())
     for k in range(begin, end):
         A = get9(r.MN, r.order[k])
+        if A == ZERO9:
+            continue
         for p in range(r.piece_begin[k - begin], r.piece_begin[k - begin + 1]):
             x, y, z = six(r.piece, p, 0), six(r.piece, p, 6), six(r.piece, p, 12)
             AJ_n = plus_times(plus_times(times(A[0], x), A[1], y), A[2], z)
@@ -144,48 +151,104 @@ def stiffness(r, begin, end, n):
 
 
 @kernel
-def add_twist_rows(r, s, n):
-    """Rows of Om K of a slot that is a node."""
+def put_twist_rows(r, s, n):
+    """Rows of 1 + Om K of a slot that is a node."""
     first, i = r.slot_first[s], r.local[s]
     width, base = 6 * r.slot_count[s], r.local[first]
-    for e in range(r.slot_count[s]):  # rows of K from each slot of the tree
-        at = r.table_at[s] + 6 * e
-        for j in range(n):
-            source, goal = r.block[(base + e) * n + j], r.block[i * n + j]
-            if source < 0 or goal < 0 or r.in_K[source] == 0:
+    for j in range(n):
+        goal = r.block[i * n + j]
+        if goal < 0:
+            continue
+        r.in_N[goal] = 1
+        for row in range(0, 36, 6):
+            put_six(r.N, goal, row, no_six())
+        for e in range(r.slot_count[s]):  # rows of K from each slot of the tree
+            at, source = r.table_at[s] + 6 * e, r.block[(base + e) * n + j]
+            if source < 0 or r.in_K[source] == 0:
                 continue
             for row in range(6):
                 x = six(r.N, goal, 6 * row)
                 for k in range(6):
                     x = plus_times(x, r.table[at + row * width + k], six(r.K, source, 6 * k))
                 put_six(r.N, goal, 6 * row, x)
+    add_ones(r, r.block[i * n + i])
+
+
+@kernel
+def add_ones(r, b):
+    r.in_N[b] = 1
+    for c in range(6):
+        r.N[b, 7 * c] += 1.0
 
 
 @kernel
 def system(r, slots_begin, slots_end, n):
-    """N = 1 + Om K, or 1 + K."""
-    for k in range(r.n_later):
+    """N from K."""
+    for b in range(r.n_later):
+        r.in_N[b] = r.in_K[b]
         for c in range(0, 36, 6):
-            put_six(r.N, k, c, no_six())
-    for i in range(n):
-        for c in range(6):
-            r.N[r.block[i * n + i], 7 * c] = 1.0
+            put_six(r.N, b, c, six(r.K, b, c))
     for k in range(slots_begin, slots_end):
         s = r.island_slots[k]
-        if r.slot_nodes[s] == 0:
-            add_twist_rows(r, s, n)
+        i, link = r.local[s], r.slot_link[s]
+        if r.alone[link]:
+            b = r.block[i * n + i]
+            r.in_N[b] = 1
+            for c in range(0, 36, 6):
+                put_six(r.N, b, c, plus(six(r.N, b, c), six(r.inertia, link, c)))
+        elif r.slot_nodes[s] == 0:
+            put_twist_rows(r, s, n)
         elif s == r.slot_first[s]:
-            for i in range(r.local[s], r.local[s] + r.slot_nodes[s]):
-                for j in range(n):
-                    at = r.block[i * n + j]
-                    if at >= 0 and r.in_K[at]:
-                        for c in range(36):
-                            r.N[at, c] += r.K[at, c]
+            for node in range(i, i + r.slot_nodes[s]):
+                add_ones(r, r.block[node * n + node])
+
+
+@kernel
+def jordan(x, k):
+    """Take variable k out of six rows by the first of them, which becomes the last: six times, and all is as it was."""
+    row = times(1.0 / lane(x[0], k), with_lane(x[0], k, 1.0))
+    return (reduced(x[1], k, row), reduced(x[2], k, row), reduced(x[3], k, row), reduced(x[4], k, row),
+            reduced(x[5], k, row), row)  # fmt: skip
+
+
+@kernel
+def reduced(x, k, row):
+    return plus_times(with_lane(x, k, 0.0), -lane(x, k), row)
 
 
 @kernel
 def invert(N, b):
-    """N_b <- its inverse, Gauss-Jordan with pivoting by rows; False if singular."""
+    """N_b <- its inverse, in registers: Gauss and Jordan without pivoting; False, and N_b as it was, if that is unsafe.
+
+    Inertia and stiffness are positive but for the skew part that sliding brings: pivots are, as a rule, too.
+    """
+    x = (six(N, b, 0), six(N, b, 6), six(N, b, 12), six(N, b, 18), six(N, b, 24), six(N, b, 30))
+    if not lane(x[0], 0) > 0.0:
+        return False
+    x = jordan(x, 0)  # not in a loop: places in registers are constants
+    if not lane(x[0], 1) > SAFE * N[b, 7]:
+        return False
+    x = jordan(x, 1)
+    if not lane(x[0], 2) > SAFE * N[b, 14]:
+        return False
+    x = jordan(x, 2)
+    if not lane(x[0], 3) > SAFE * N[b, 21]:
+        return False
+    x = jordan(x, 3)
+    if not lane(x[0], 4) > SAFE * N[b, 28]:
+        return False
+    x = jordan(x, 4)
+    if not lane(x[0], 5) > SAFE * N[b, 35]:
+        return False
+    x = jordan(x, 5)
+    for row in range(6):
+        put_six(N, b, 6 * row, x[row])
+    return True
+
+
+@kernel
+def invert_pivoting(N, b):
+    """The same with pivoting by rows; False if singular."""
     p0, p1, p2, p3, p4, p5 = 0, 1, 2, 3, 4, 5
     for k in range(6):
         pivot, big = k, abs(N[b, 7 * k])
@@ -232,29 +295,32 @@ def factor(address, begin, end, slots_begin, slots_end):
     for step in range(n):
         p = r.eliminated[step]
         pp = r.block[p * n + p]
-        if not invert(r.N, pp):
+        if not invert(r.N, pp) and not invert_pivoting(r.N, pp):
             return False
         for x in range(r.later_begin[step], r.later_begin[step + 1]):
             i = r.later[x]
             ip = r.block[i * n + p]
+            if r.in_N[ip] == 0:
+                continue
             for c in range(0, 36, 6):
                 put_six(r.F, 0, c, six(r.N, ip, c))
                 put_six(r.N, ip, c, no_six())
             add_product(r.N, ip, r.F, 0, r.N, pp, 1.0)  # the multiplier, in the place of what it takes out
             for y in range(r.later_begin[step], r.later_begin[step + 1]):
-                j = r.later[y]
-                add_product(r.N, r.block[i * n + j], r.N, ip, r.N, r.block[p * n + j], -1.0)
+                pj, ij = r.block[p * n + r.later[y]], r.block[i * n + r.later[y]]
+                if r.in_N[pj]:
+                    r.in_N[ij] = 1
+                    add_product(r.N, ij, r.N, ip, r.N, pj, -1.0)
     return True
 
 
 @kernel
 def subtract_product(r, b, to, x):
     """y_to -= N_b y_x, by nodes."""
-    for i in range(6):
-        value = 0.0
-        for k in range(6):
-            value += r.N[b, 6 * i + k] * r.y[6 * x + k]
-        r.y[6 * to + i] -= value
+    if r.in_N[b]:
+        y = six(r.y, 0, 6 * x)
+        for i in range(6):
+            r.y[6 * to + i] -= inner(six(r.N, b, 6 * i), y)
 
 
 @kernel
@@ -264,21 +330,14 @@ def substitute(r):
     for step in range(n):
         p = r.eliminated[step]
         for x in range(r.later_begin[step], r.later_begin[step + 1]):
-            i = r.later[x]
-            subtract_product(r, r.block[i * n + p], i, p)
+            subtract_product(r, r.block[r.later[x] * n + p], r.later[x], p)
     for step in range(n - 1, -1, -1):
         p = r.eliminated[step]
         for x in range(r.later_begin[step], r.later_begin[step + 1]):
-            j = r.later[x]
-            subtract_product(r, r.block[p * n + j], p, j)
-        b = r.block[p * n + p]
+            subtract_product(r, r.block[p * n + r.later[x]], p, r.later[x])
+        y, b = six(r.y, 0, 6 * p), r.block[p * n + p]
         for i in range(6):
-            value = 0.0
-            for k in range(6):
-                value += r.N[b, 6 * i + k] * r.y[6 * p + k]
-            r.F[0, i] = value
-        for i in range(6):
-            r.y[6 * p + i] = r.F[0, i]
+            r.y[6 * p + i] = inner(six(r.N, b, 6 * i), y)
 
 
 @kernel

@@ -3,7 +3,9 @@
 F_i = l_i - P(l_i - u~_i / g_i) = 0 for every row;  dF = C dl + N du,  M = (C + eps)^-1 per row
     (1 + Om K) dW = -Om sum J^T M F,    K = sum J^T (M N) J
     dl_i = -M (F + N J dW),             and u changes by J dW
-eps makes redundant rows harmless; the step is halved until sum g F^2 falls.
+eps makes redundant rows harmless, and steps short (Levenberg and Marquardt): it goes with the residual.  The merit
+sum g F^2 need not fall in every step: the way to the right modes of all contacts leads over hills, and who insists on
+falling stays in the next kink.  Steps are halved only where it would rise far above where it began.
 """
 
 import math
@@ -12,14 +14,16 @@ from palpate.contact.deadline import out_of_time
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.residual import measured
 from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
-from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, damped_inverse, linearised
+from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, ZERO9, damped, linearised
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
-from palpate.spatial.vectors import add, add_scaled, compose, dot, get3, get9, put3, put9, rotate
+from palpate.spatial.vectors import add, add_scaled, dot, get3, get9, put3, put9, rotate
 
-FIRST_EPS, LEAST_EPS, MOST_EPS = 1e-6, 1e-9, 1e-1
-HALVINGS = 8
-ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+LEAST_EPS, STIFF_EPS, SOFT_EPS, MOST_EPS = 1e-9, 1e-6, 1e-2, 1.0
+EPS_PART = 0.03  # of the relative residual: with more of it the last steps are slow, with less the first are wild
+EPS_DOWN, EPS_UP = 0.5, 30.0  # after a whole step, and where even the shortest leads too high
+HILL = 10.0  # times the merit at the start: as high as a step may lead
+HALVINGS = 4
 
 
 @kernel
@@ -49,9 +53,9 @@ def evaluate(r, begin, end, t, eps, tau):
         l = add_scaled(get3(r.lam, i), t, get3(r.dlam, i))
         u = add_scaled(get3(r.u, i), t, get3(r.du, i))
         F, C, N = row_derivative(r, i, l, u, tau)
-        M = damped_inverse(C, eps)
-        put3(r.MF, i, rotate(M, F))
-        put9(r.MN, i, compose(M, N))
+        MF, MN = damped(F, C, N, eps)
+        put3(r.MF, i, MF)
+        put9(r.MN, i, MN)
         merit += r.scale[i] * dot(F, F)
         worst = max(worst, measured(r, i, F))
     return merit, worst
@@ -87,30 +91,36 @@ def largest_velocity(r, begin, end):
     return math.sqrt(largest)
 
 
-@shared("int64(intp, intp, intp, intp, intp, intp, intp)")
-def newton(address, begin, end, slots_begin, slots_end, most, rounded):
-    """Improve lam, W and u of an island until the tolerance or `most` steps; True if the tolerance is met.
+@kernel
+def first_eps(rows, slots, worst):
+    """eps to begin with, from the square of the relative residual: rows have 3 velocities each, links 6."""
+    return min(SOFT_EPS, EPS_PART * math.sqrt(worst)) if rows > 2 * slots else STIFF_EPS
+
+
+@shared("int64(intp, intp, intp, intp, intp, intp, float64, intp)")
+def newton(address, begin, end, slots_begin, slots_end, most, eps, rounded):
+    """Lead lam, W and u of an island to the tolerance, or `most` steps on; True if the tolerance is met.
 
     rounded  from far away: the kinks of the contacts are rounded at first, and sharpened while it goes; the last steps
              are left to a call without
     """
     (r,) = load_rows(address)
-    eps, enough = FIRST_EPS, r.tolerance**2
+    enough = r.tolerance**2
     tau = TAU_START * largest_velocity(r, begin, end) if rounded else 0.0
     least = TAU_END / TAU_START * tau
     for k in range(begin, end):
         put3(r.dlam, r.order[k], (0.0, 0.0, 0.0))
         put3(r.du, r.order[k], (0.0, 0.0, 0.0))
     # t > 0: the step of length t is on trial; t = 0: where we stand, evaluated for a step from here
-    t, merit, halvings, used = 0.0, 0.0, 0, 0
+    t, roof, halvings, used = 0.0, 0.0, 0, 0
     while True:
-        new, worst = evaluate(r, begin, end, t, eps, tau)
-        if t > 0.0 and not new < (1.0 - 1e-4 * t) * merit:
+        merit, worst = evaluate(r, begin, end, t, eps, tau)
+        if t > 0.0 and not merit < roof:
             if halvings < HALVINGS:
                 t *= 0.5
                 halvings += 1
                 continue
-            eps *= 30.0  # no way down from here: a more cautious step
+            eps *= EPS_UP  # no way from here: a more cautious step
             if eps > MOST_EPS:
                 return False
             t = 0.0
@@ -124,13 +134,13 @@ def newton(address, begin, end, slots_begin, slots_end, most, rounded):
                 for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
                     r.W[c] += t * r.dW[c]
             if halvings == 0:
-                eps = max(0.1 * eps, LEAST_EPS)
+                eps = max(min(EPS_DOWN * eps, EPS_PART * math.sqrt(worst)), LEAST_EPS)
         if rounded:
-            if new <= (end - begin) * (CLOSE * tau) ** 2:
+            if merit <= (end - begin) * (CLOSE * tau) ** 2:
                 tau *= TAU_DOWN
                 if tau < least:
                     return False
-                t = 0.0
+                t, roof = 0.0, 0.0
                 for k in range(begin, end):
                     put3(r.dlam, r.order[k], (0.0, 0.0, 0.0))
                     put3(r.du, r.order[k], (0.0, 0.0, 0.0))
@@ -139,6 +149,8 @@ def newton(address, begin, end, slots_begin, slots_end, most, rounded):
             return True
         if used == most or out_of_time(r) or not newton_step(address, r, begin, end, slots_begin, slots_end):
             return False
-        merit, t, halvings = new, 1.0, 0
+        if roof == 0.0:
+            roof = HILL * merit
+        t, halvings = 1.0, 0
         used += 1
         r.newton += 1

@@ -70,6 +70,8 @@ class Rows(Struct):
     table_at: Ints1  # (S,) where the slot's six rows of the table begin
     table: Floats1  # Om: for each tree a dense (6k, 6k) matrix, k its slots
     link_Om: Floats2  # (L, 36) the diagonal block of marked links
+    alone: Ints1  # (L,) 1: a marked link that floats by itself, and
+    inertia: Floats2  # (L, 36) the inverse of its Om
     carry: Floats2  # (L, 36) block between a marked link and the slot in hand
     link_W: Floats2  # (L, 6) twist of marked links without impulses, then impulses on their way to the joints
     W: Floats1  # (6S,) twists of the slots with the impulses so far
@@ -130,7 +132,8 @@ class Rows(Struct):
     later: Ints1  # (B / 2,)
     K: Floats2  # (B, 36) blocks of sum J^T M D E J
     in_K: Ints1  # (B,) 1: that block is not zero
-    N: Floats2  # (B, 36) blocks of 1 + Om K, then their factors
+    N: Floats2  # (B, 36) blocks of the system, then their factors
+    in_N: Ints1  # (B,) 1: that block is not zero
     F: Floats2  # (1, 36)
     clock: Ints1  # (2,) scratch of the clock
     # warm start: impulses of the last step by key
@@ -166,7 +169,7 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
     H = 1 << (2 * C - 1).bit_length()
     return Rows(
         link_slot=ints(L), mark=ints(L), slot_link=ints(S), slot_first=ints(S), slot_count=ints(S), table_at=ints(S),
-        table=zeros(max(table, 1)), link_Om=zeros((L, 36)), carry=zeros((L, 36)),
+        table=zeros(max(table, 1)), link_Om=zeros((L, 36)), alone=ints(L), inertia=zeros((L, 36)), carry=zeros((L, 36)),
         link_W=zeros((L, 6)), W=zeros(6 * S), W_free=zeros(6 * S), P=zeros(6 * S), dW=zeros(6 * S),
         kind=ints(C), slot=ints(2 * C), J=zeros((C, 36)), Y=zeros((C, 36)), G=zeros((C, 6)),
         prepared=zeros((C, PREPARED)), scale=zeros(C), soft=zeros(C), unit=zeros(C),
@@ -183,7 +186,7 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
         left=zeros(6 * S),
         piece_begin=ints(C + 1), piece_node=ints(2 * C * nodes), piece=zeros((2 * C * nodes, 18)), y=zeros(6 * n),
         eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
-        K=zeros((B, 36)), in_K=ints(B), N=zeros((B, 36)), F=zeros((1, 36)), clock=ints(2),
+        K=zeros((B, 36)), in_K=ints(B), in_N=ints(B), N=zeros((B, 36)), F=zeros((1, 36)), clock=ints(2),
         warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
         friction_state=zeros((C, state_sizes[0])), restitution_state=zeros((C, state_sizes[1])),
         warm_friction=zeros((C, state_sizes[0])), warm_restitution=zeros((C, state_sizes[1])),

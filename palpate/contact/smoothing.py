@@ -9,10 +9,11 @@ import math
 
 from palpate.contact.cone import natural_map_derivative
 from palpate.jit import kernel
-from palpate.spatial.vectors import compose, inverse3
+from palpate.spatial.vectors import compose, inverse3, rotate, scale
 
 # tau, in parts of the largest velocity; it shrinks once the natural map is within CLOSE of it, per contact
 TAU_START, TAU_DOWN, TAU_END, CLOSE = 0.1, 0.2, 1e-8, 0.2
+ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -61,6 +62,18 @@ def smooth_map(l, u, mu, rho, tau):
 def damped_inverse(C, eps):
     """(C + eps)^-1."""
     return inverse3((C[0] + eps, C[1], C[2], C[3], C[4] + eps, C[5], C[6], C[7], C[8] + eps))
+
+
+@kernel
+def damped(F, C, N, eps):
+    """M F and M N, M = (C + eps)^-1; without an inverse for what is open (C = 1, N = 0) or sticks (C = 0)."""
+    if N[0] == 0.0:
+        return scale(1.0 / (1.0 + eps), F), ZERO9
+    if C[0] == 0.0 and C[4] == 0.0 and C[8] == 0.0:
+        k = 1.0 / eps
+        return scale(k, F), (k * N[0], k * N[1], k * N[2], k * N[3], k * N[4], k * N[5], k * N[6], k * N[7], k * N[8])
+    M = damped_inverse(C, eps)
+    return rotate(M, F), compose(M, N)
 
 
 @kernel

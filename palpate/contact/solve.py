@@ -1,4 +1,4 @@
-"""The solver in stages: warm start, exact sweeps, Newton; where it stalls more sweeps, the rounded problem, ADMM.
+"""The solver in stages: warm start, exact sweeps, Newton; where that fails more sweeps, the rounded problem, ADMM.
 
 Whatever the budget or the time, impulses lie in their cones, are the best there were, and create no energy.  What the
 report says is measured on those that are used, W recomputed from them.
@@ -11,7 +11,7 @@ from palpate.contact.cone import project
 from palpate.contact.conjugate import sweeps
 from palpate.contact.deadline import out_of_time, share_time
 from palpate.contact.factor import analyse
-from palpate.contact.newton import newton
+from palpate.contact.newton import STIFF_EPS, first_eps, newton
 from palpate.contact.residual import find_units, residual
 from palpate.contact.rows import (
     CONTACT,
@@ -22,17 +22,17 @@ from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
 FIRST_SWEEPS, SWEEPS_AT_ONCE = 3, 12
-NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 15, 30, 50, 80
+NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 30, 30, 50, 80
 REFINEMENTS = 3
 FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
-AFFORDED = 20.0  # steps of Newton: where the budget has fewer, sweeps get nearer
+AFFORDED = 14.0  # steps of Newton: where the budget has fewer, sweeps get nearer
 ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: led sweeps, the rounded problem (in turn 5), ADMM
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
 GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so much of it is the last: warm starts go on
 # What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
 RETRIES, RETRY_STEPS = 60_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
-LED_ROW, NEWTON_ROW, ADMM_ROW, PRODUCT = 1.4, 5.0, 2.0, 1.0
+LED_ROW, NEWTON_ROW, ADMM_ROW, PRODUCT = 1.4, 1.8, 2.0, 1.1
 FINISHED = 99
 
 
@@ -142,7 +142,9 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 before = r.newton
                 if turn == ROUNDED:
                     forget(r, begin, end, slots_begin, slots_end)
-                done = newton(address, begin, end, slots_begin, slots_end, iterations, turn == ROUNDED)
+                # the stiff start is for light things below heavy ones, where soft steps get nowhere
+                eps = first_eps(n, slots_end - slots_begin, worst) if turn == 2 else STIFF_EPS
+                done = newton(address, begin, end, slots_begin, slots_end, iterations, eps, turn == ROUNDED)
                 if done and refined < REFINEMENTS:  # what rounding left of it: once more
                     refined += 1
                     turn -= 1

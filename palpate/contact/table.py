@@ -10,7 +10,8 @@ r  Rows (rows.py);  m  ModelArrays;  w  Workspace
 """
 
 from palpate.conventions import WORLD
-from palpate.dynamics.inertia import link_mass
+from palpate.dynamics.aba import put_rigid
+from palpate.dynamics.inertia import about_reference, link_mass
 from palpate.dynamics.kinematics import joint_motion
 from palpate.jit import kernel
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times
@@ -89,7 +90,10 @@ def floats_alone(m, armature, i):
 
 @kernel
 def put_free_block(m, w, r, i):
-    """Om_i of a free body by itself, in closed form: [[J, -J [c]x], [[c]x J, 1/m - [c]x J [c]x]], J = I^-1 about c."""
+    """Om_i of a free body by itself, in closed form: [[J, -J [c]x], [[c]x J, 1/m - [c]x J [c]x]], J = I^-1 about c.
+
+    And its inverse, the body's inertia about the reference point: [[I_0, m [c]x], [-m [c]x, m]].
+    """
     mass, c, I = link_mass(m, w, i)
     J = inverse_symmetric(I)
     X = (0.0, -c[2], c[1], c[2], 0.0, -c[0], -c[1], c[0], 0.0)
@@ -101,6 +105,8 @@ def put_free_block(m, w, r, i):
             r.link_Om[i, 6 * row + 3 + col] = XJ[3 * col + row]
             r.link_Om[i, 6 * (3 + row) + col] = XJ[3 * row + col]
             r.link_Om[i, 6 * (3 + row) + 3 + col] = (1.0 / mass if row == col else 0.0) - XJX[3 * row + col]
+    I_0, mc = about_reference(mass, c, I)
+    put_rigid(r.inertia, i, I_0, mc, mass)
 
 
 @kernel
@@ -115,7 +121,8 @@ def link_blocks(m, w, v, armature, r):
             omega, u = get6(r.link_W, parent)
             jw, jv = add(jw, omega), add(jv, u)
         put6(r.link_W, i, jw, jv)
-        if floats_alone(m, armature, i):
+        r.alone[i] = floats_alone(m, armature, i)
+        if r.alone[i]:
             put_free_block(m, w, r, i)
             continue
         source = parent  # row 0, of the world, stays zero

@@ -124,14 +124,16 @@ def cut_pieces(r, begin, end):
 
 @kernel
 def impulses_to_nodes(r, slots_begin, slots_end):
-    """y <- Om P of slots that are nodes, R^T P of reduced trees."""
+    """y <- P of bodies by themselves, Om P of other slots that are nodes, R^T P of reduced trees."""
     for k in range(r.n_nodes):
         put_six(r.y, 0, 6 * k, no_six())
     for k in range(slots_begin, slots_end):
         s = r.island_slots[k]
         first, nodes = r.slot_first[s], r.slot_nodes[s]
         f = 6 * s
-        if nodes == 0:
+        if r.alone[r.slot_link[s]]:
+            put_six(r.y, 0, 6 * r.local[s], six(r.P, 0, f))
+        elif nodes == 0:
             width, at, to = 6 * r.slot_count[s], r.table_at[s], 6 * r.local[first]
             for j in range(0, width, 6):
                 x = six(r.y, 0, to + j)

@@ -165,8 +165,8 @@ def test_thrown_block_never_gains_energy(wall):
     """Planar haptics, acceptance 25: 4 starts, 20 s, walls of 0.05 m; what is left is what the reference measured."""
     for start in range(4):
         trace, world = thrown(PASSIVE[wall], start, 20.0)
-        ratio = trace.kinetic / world.audit.kinetic_start
-        assert ratio[trace.free == 1].max() <= 1.001
+        ratio = (trace.kinetic / world.audit.kinetic_start)[trace.free == 1]  # a wall that it is in has part of it
+        assert ratio.max() <= 1.001
         assert LEFT[wall][0] <= ratio[-1] <= LEFT[wall][1]
         assert (np.abs(trace.X[:, :2]) < (0.2, 0.15)).all()
         assert world.contacts.lost == world.contacts.caught == 0

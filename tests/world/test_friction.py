@@ -131,7 +131,8 @@ def test_without_friction_nothing_slows_a_box():
     world = box_world(0.0)
     set_velocity(world, "box", (1.0, -0.5, 0), (0, 0, 0.7))
     world.step(1000)
-    assert velocity(world, "box") == pytest.approx((1.0, -0.5, 0), abs=1e-9)
+    assert velocity(world, "box")[:2] == pytest.approx((1.0, -0.5), abs=1e-9)
+    assert abs(velocity(world, "box")[2]) < 1e-6 * 9.81 * world.dt  # what the solver may leave undone of gravity
 
 
 def test_friction_of_a_turning_patch_opposes_its_turn():

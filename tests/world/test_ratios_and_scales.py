@@ -107,9 +107,13 @@ def test_a_scaled_scene_does_the_same(scale, elastic):
 
 @pytest.mark.parametrize("edge", [1e-4, 1e-3, 1e-2])
 def test_tiny_boxes_lie_where_they_fell(edge):
-    """Under ordinary gravity, with an ordinary margin."""
+    """Under ordinary gravity, with an ordinary margin: what rests moves by no more than the solver may leave undone.
+
+    That is a millionth of what gravity adds in a step, at any point of the box.
+    """
     box = pp.models.box((edge, edge, edge), mass=1000.0 * edge**3, at=(0, 0, 0.6 * edge), name="box")
     world = pp.World([pp.models.plane(), box])
     world.step(500)
     assert world.pose("box")[:3, 3] == pytest.approx((0, 0, 0.5 * edge), abs=0.02 * edge)
-    assert np.abs(world.v).max() < 1e-6
+    spin, speed = np.abs(world.v).reshape(2, 3).max(axis=1)
+    assert max(edge * spin, speed) < 1e-6 * 9.81 * world.dt

@@ -79,7 +79,7 @@ def leave_no_time(world):
     world.arrays.rows.until_ns = 1
 
 
-@pytest.mark.parametrize("budget", [0, 1, 100, 3000])
+@pytest.mark.parametrize("budget", [0, 1, 100, 1000])
 @pytest.mark.parametrize("scene", SCENES)
 def test_no_budget_is_so_small_that_impulses_create_energy(scene, budget):
     """Hard, inelastic contact only takes energy out, converged or not, and no answer is worse than none.
@@ -98,6 +98,33 @@ def test_no_budget_is_so_small_that_impulses_create_energy(scene, budget):
         assert world.report.relative_residual <= 1.0 + 1e-9
         ran_out += world.report.ran_out
     assert ran_out > 0  # or this would say nothing
+
+
+def boxes_that_land(seed, bodies=48):
+    """Boxes of all shapes and masses from 0.2 to 5 kg, tilted, dropped into a bin."""
+    rng = np.random.default_rng(seed)
+    parts = [pp.models.plane()]
+    for k, (x, y) in enumerate(((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))):
+        parts.append(pp.models.plane((-0.2 * x, -0.2 * y, 0.0), (x, y, 0.0), name=f"wall{k}"))
+    for i in range(bodies):
+        size, mass = tuple(rng.uniform(0.05, 0.1, size=3)), float(rng.uniform(0.2, 5.0))
+        x, y = (np.array([i % 3, i // 3 % 3]) - 1) * 0.13 + rng.uniform(-0.005, 0.005, 2)
+        turn = pp.Rotation.about(tuple(rng.normal(size=3)), float(rng.uniform(0.0, 0.8)))
+        parts.append(pp.models.box(size, mass=mass, at=(x, y, 0.08 + 0.12 * (i // 9)), R=turn, name=f"box{i}"))
+    return pp.World(parts)
+
+
+def test_boxes_that_land_are_solved_in_nearly_all_steps():
+    """Every one of them a blow for those below: 1 % of steps may end above the tolerance, and by no more than 1e-2."""
+    ended, steps = [], 400
+    for seed in range(3):
+        world = boxes_that_land(seed)
+        for _ in range(steps):
+            world.step()
+            if world.report.ran_out:
+                ended.append(world.report.relative_residual)
+    assert len(ended) <= 0.01 * 3 * steps
+    assert max(ended, default=0.0) < 1e-2
 
 
 def impulses_in_their_cones(world):
