@@ -4,115 +4,22 @@ Nodes and what rows do to them are in unknowns.py.  K = sum J^T A J couples the 
     Om^-1 + K  where nodes are the twists of bodies by themselves,
     1 + Om K   where they are those of a tree, whose Om may have no inverse,
     1 + K      where they are the y of a reduced tree.
-A stack of boxes is a band, a pile a sparse graph.  `analyse` finds, once per island, an order of elimination that keeps
-it sparse (minimum degree) and a place for every block, those that fill in counted; `factor` and `respond` are then
-plain block elimination, George & Liu 1981.  Rows that are open resist nothing: blocks that are zero for now are passed.
+A stack of boxes is a band, a pile a sparse graph; ordering.py finds, once per island, an order of elimination that
+keeps it sparse and a place for every block.  `factor` and `respond` are then plain block elimination.  Rows that are
+open resist nothing: blocks that are zero for now are passed.
 
-block[i n + j]  place in N and K of the block between the i-th and j-th node of the island, -1: none
-in_K, in_N      whether a block of K, of N is not zero
-later           for each node in the order of elimination, its neighbours that come after it
+in_N  whether a block of N is not zero
 """
 
+from palpate.contact.ordering import coupled
 from palpate.contact.rows import load_rows
 from palpate.contact.smoothing import ZERO9
-from palpate.contact.unknowns import cut_pieces, impulses_to_nodes, nodes_to_twists, number_nodes
+from palpate.contact.unknowns import impulses_to_nodes, nodes_to_twists
 from palpate.jit import kernel, shared
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times, with_lane
 from palpate.spatial.vectors import get9
 
 SAFE = 1e-10  # of its diagonal: what a pivot must have left
-MOST_WORK = 12_000  # products of blocks in one factor, about 0.6 ms; beyond it the island is swept
-
-
-@kernel
-def couple(r, n, i, j):
-    """Note that nodes i and j of the island are neighbours."""
-    if i != j and r.block[i * n + j] < 0:
-        r.block[i * n + j] = r.block[j * n + i] = 0
-        r.degree[i] += 1
-        r.degree[j] += 1
-
-
-@kernel
-def nodes_of_tree(r, s):
-    """First and last + 1 of the nodes of a slot's tree."""
-    first = r.local[r.slot_first[s]]
-    return first, first + (r.slot_nodes[s] if r.slot_nodes[s] else r.slot_count[s])
-
-
-@kernel
-def pattern(r, begin, end, slots_begin, slots_end, n):
-    """Who is a neighbour of whom: nodes of one tree, and nodes that a row joins to one's tree."""
-    for i in range(n):
-        r.degree[i] = 0
-        for j in range(n):
-            r.block[i * n + j] = -1
-    for k in range(slots_begin, slots_end):
-        first, last = nodes_of_tree(r, r.island_slots[k])
-        for i in range(first, last):
-            for j in range(i + 1, last):
-                couple(r, n, i, j)
-    for k in range(begin, end):
-        i = r.order[k]
-        for side in range(2):
-            s, other = r.slot[2 * i + side], r.slot[2 * i + 1 - side]
-            if s == 0 or other == 0:
-                continue
-            first, last = nodes_of_tree(r, s)
-            for e in range(max(r.slot_nodes[other], 1)):
-                for j in range(first, last):
-                    couple(r, n, r.local[other] + e, j)
-
-
-@kernel
-def least_degree(r, n):
-    best, least = 0, 1 << 40
-    for i in range(n):
-        if r.degree[i] < least:
-            best, least = i, r.degree[i]
-    return best
-
-
-@shared("int64(intp, intp, intp, intp, intp)")
-def analyse(address, begin, end, slots_begin, slots_end):
-    """Nodes, pieces, order and places for the blocks of an island.
-
-    Returns the products of blocks in one factor, 0: too many, or no room.
-    """
-    (r,) = load_rows(address)
-    n = number_nodes(r, slots_begin, slots_end)
-    if n * n > r.block.shape[0] or not cut_pieces(r, begin, end):
-        return 0
-    pattern(r, begin, end, slots_begin, slots_end, n)
-    places, used, work = 0, 0, 0
-    for step in range(n):
-        p = least_degree(r, n)
-        if used + r.degree[p] > r.later.shape[0]:
-            return 0
-        r.degree[p] = 1 << 41  # out
-        r.eliminated[step] = p
-        r.later_begin[step] = used
-        count = 0
-        for j in range(n):
-            if r.block[p * n + j] >= 0 and r.degree[j] <= 1 << 40:
-                r.later[used + count] = j
-                r.degree[j] -= 1
-                count += 1
-        used += count
-        work += 1 + count * (count + 1)
-        if places + 1 + 2 * count > r.N.shape[0] or work > MOST_WORK:
-            return 0
-        for x in range(used - count, used):  # its neighbours become neighbours of each other
-            for y in range(x + 1, used):
-                couple(r, n, r.later[x], r.later[y])
-        r.block[p * n + p] = places
-        places += 1
-        for x in range(used - count, used):
-            r.block[p * n + r.later[x]], r.block[r.later[x] * n + p] = places, places + 1
-            places += 2
-    r.later_begin[n] = used
-    r.n_later = places
-    return work
 
 
 @kernel
@@ -127,11 +34,11 @@ def add_product(C, c, A, a, B, b, sign):
 
 @kernel
 def stiffness(r, begin, end, n):
-    """K = sum J^T A J over the pieces of the rows, A the 3 x 3 matrix of each row in MN."""
-    for k in range(r.n_later):
-        r.in_K[k] = 0
+    """N = K = sum J^T A J over the pieces of the rows, A the 3 x 3 matrix of each row in MN."""
+    for b in range(r.n_blocks):
+        r.in_N[b] = 0
         for c in range(0, 36, 6):
-            put_six(r.K, k, c, no_six())
+            put_six(r.N, b, c, no_six())
     for k in range(begin, end):
         A = get9(r.MN, r.order[k])
         if A == ZERO9:
@@ -143,35 +50,42 @@ def stiffness(r, begin, end, n):
             AJ_2 = plus_times(plus_times(times(A[6], x), A[7], y), A[8], z)
             for q in range(r.piece_begin[k - begin], r.piece_begin[k - begin + 1]):
                 at = r.block[r.piece_node[q] * n + r.piece_node[p]]
-                r.in_K[at] = 1
+                r.in_N[at] = 1
                 for d in range(6):
-                    row = plus_times(six(r.K, at, 6 * d), r.piece[q, d], AJ_n)
+                    row = plus_times(six(r.N, at, 6 * d), r.piece[q, d], AJ_n)
                     row = plus_times(plus_times(row, r.piece[q, 6 + d], AJ_1), r.piece[q, 12 + d], AJ_2)
-                    put_six(r.K, at, 6 * d, row)
+                    put_six(r.N, at, 6 * d, row)
 
 
 @kernel
-def put_twist_rows(r, s, n):
-    """Rows of 1 + Om K of a slot that is a node."""
-    first, i = r.slot_first[s], r.local[s]
-    width, base = 6 * r.slot_count[s], r.local[first]
+def take_column(r, base, count, j, n):
+    """F <- the blocks of N between nodes base .. base + count and node j; False if all are zero."""
+    found = False
+    for e in range(count):
+        b = r.block[(base + e) * n + j] if coupled(r, base + e, j) else -1
+        some = b >= 0 and r.in_N[b] != 0
+        found = found or some
+        for c in range(0, 36, 6):
+            put_six(r.F, e, c, six(r.N, b, c) if some else no_six())
+    return found
+
+
+@kernel
+def times_table(r, s, n):
+    """Rows K of the tree that begins with slot s -> 1 + Om K."""
+    base, count = r.local[s], r.slot_count[s]
     for j in range(n):
-        goal = r.block[i * n + j]
-        if goal < 0:
-            continue
-        r.in_N[goal] = 1
-        for row in range(0, 36, 6):
-            put_six(r.N, goal, row, no_six())
-        for e in range(r.slot_count[s]):  # rows of K from each slot of the tree
-            at, source = r.table_at[s] + 6 * e, r.block[(base + e) * n + j]
-            if source < 0 or r.in_K[source] == 0:
-                continue
-            for row in range(6):
-                x = six(r.N, goal, 6 * row)
-                for k in range(6):
-                    x = plus_times(x, r.table[at + row * width + k], six(r.K, source, 6 * k))
-                put_six(r.N, goal, 6 * row, x)
-    add_ones(r, r.block[i * n + i])
+        if coupled(r, base, j) and take_column(r, base, count, j, n):
+            for d in range(count):
+                goal = r.block[(base + d) * n + j]
+                r.in_N[goal] = 1
+                for row in range(6):
+                    at, x = r.table_at[s + d] + 6 * row * count, no_six()
+                    for k in range(6 * count):
+                        x = plus_times(x, r.table[at + k], six(r.F, k // 6, 6 * (k % 6)))
+                    put_six(r.N, goal, 6 * row, x)
+    for i in range(base, base + count):
+        add_ones(r, r.block[i * n + i])
 
 
 @kernel
@@ -183,11 +97,7 @@ def add_ones(r, b):
 
 @kernel
 def system(r, slots_begin, slots_end, n):
-    """N from K."""
-    for b in range(r.n_later):
-        r.in_N[b] = r.in_K[b]
-        for c in range(0, 36, 6):
-            put_six(r.N, b, c, six(r.K, b, c))
+    """N from K, where it is."""
     for k in range(slots_begin, slots_end):
         s = r.island_slots[k]
         i, link = r.local[s], r.slot_link[s]
@@ -196,9 +106,11 @@ def system(r, slots_begin, slots_end, n):
             r.in_N[b] = 1
             for c in range(0, 36, 6):
                 put_six(r.N, b, c, plus(six(r.N, b, c), six(r.inertia, link, c)))
+        elif s != r.slot_first[s]:
+            continue
         elif r.slot_nodes[s] == 0:
-            put_twist_rows(r, s, n)
-        elif s == r.slot_first[s]:
+            times_table(r, s, n)
+        else:
             for node in range(i, i + r.slot_nodes[s]):
                 add_ones(r, r.block[node * n + node])
 
@@ -287,7 +199,7 @@ def invert_pivoting(N, b):
 
 @shared("int64(intp, intp, intp, intp, intp)")
 def factor(address, begin, end, slots_begin, slots_end):
-    """N from the rows' 3 x 3 matrices in MN, eliminated in the order that `analyse` found; False if singular."""
+    """N from the rows' 3 x 3 matrices in MN, eliminated in the order that ordering.py found; False if singular."""
     (r,) = load_rows(address)
     n = r.n_nodes
     stiffness(r, begin, end, n)

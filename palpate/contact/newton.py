@@ -17,13 +17,14 @@ from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
 from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, ZERO9, damped, linearised
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
+from palpate.jit.six import plus_times, put_six, six
 from palpate.spatial.vectors import add, add_scaled, dot, get3, get9, put3, put9, rotate
 
-LEAST_EPS, STIFF_EPS, SOFT_EPS, MOST_EPS = 1e-9, 1e-6, 1e-2, 1.0
+STIFF_EPS, SOFT_EPS, MOST_EPS = 1e-6, 1e-2, 1.0  # below the first rounding decides how redundant rows share
 EPS_PART = 0.03  # of the relative residual: with more of it the last steps are slow, with less the first are wild
 EPS_DOWN, EPS_UP = 0.5, 30.0  # after a whole step, and where even the shortest leads too high
-HILL = 10.0  # times the merit at the start: as high as a step may lead
-HALVINGS = 4
+HILL = 3.0  # times the merit at the start: as high as a step may lead
+SHORTEST = 1.0 / 16.0  # part of a step
 
 
 @kernel
@@ -45,25 +46,36 @@ def row_derivative(r, i, l, u, tau):
 
 
 @kernel
-def evaluate(r, begin, end, t, eps, tau):
-    """At l + t dl, u + t du: MF, MN of every row; returns sum g F^2 and the square of the relative residual."""
+def evaluate(r, begin, end, t, tau):
+    """At l + t dl, u + t du: sum g F^2 and the square of the relative residual."""
     merit, worst = 0.0, 0.0
     for k in range(begin, end):
         i = r.order[k]
         l = add_scaled(get3(r.lam, i), t, get3(r.dlam, i))
         u = add_scaled(get3(r.u, i), t, get3(r.du, i))
-        F, C, N = row_derivative(r, i, l, u, tau)
-        MF, MN = damped(F, C, N, eps)
-        put3(r.MF, i, MF)
-        put9(r.MN, i, MN)
+        F, _, _ = row_derivative(r, i, l, u, tau)
         merit += r.scale[i] * dot(F, F)
         worst = max(worst, measured(r, i, F))
     return merit, worst
 
 
 @kernel
+def linearise(r, begin, end, eps, tau):
+    """MF, MN of every row where we stand; returns sum g F^2."""
+    merit = 0.0
+    for k in range(begin, end):
+        i = r.order[k]
+        F, C, N = row_derivative(r, i, get3(r.lam, i), get3(r.u, i), tau)
+        MF, MN = damped(F, C, N, eps)
+        put3(r.MF, i, MF)
+        put9(r.MN, i, MN)
+        merit += r.scale[i] * dot(F, F)
+    return merit
+
+
+@kernel
 def newton_step(address, r, begin, end, slots_begin, slots_end):
-    """dW, du, dlam from what `evaluate` left; False if the system is singular."""
+    """dW, du, dlam from what `linearise` left; False if the system is singular."""
     if not factor(address, begin, end, slots_begin, slots_end):
         return False
     clear_impulses(r, slots_begin, slots_end)
@@ -81,6 +93,18 @@ def newton_step(address, r, begin, end, slots_begin, slots_end):
 
 
 @kernel
+def go(r, begin, end, slots_begin, slots_end, t):
+    """The step, or the part t of it."""
+    for k in range(begin, end):
+        i = r.order[k]
+        put3(r.lam, i, add_scaled(get3(r.lam, i), t, get3(r.dlam, i)))
+        put3(r.u, i, add_scaled(get3(r.u, i), t, get3(r.du, i)))
+    for k in range(slots_begin, slots_end):
+        c = 6 * r.island_slots[k]
+        put_six(r.W, 0, c, plus_times(six(r.W, 0, c), t, six(r.dW, 0, c)))
+
+
+@kernel
 def largest_velocity(r, begin, end):
     """Of an island's rows without impulses, in units in which every own block is about one."""
     largest = 0.0
@@ -94,7 +118,7 @@ def largest_velocity(r, begin, end):
 @kernel
 def first_eps(rows, slots, worst):
     """eps to begin with, from the square of the relative residual: rows have 3 velocities each, links 6."""
-    return min(SOFT_EPS, EPS_PART * math.sqrt(worst)) if rows > 2 * slots else STIFF_EPS
+    return min(SOFT_EPS, max(STIFF_EPS, EPS_PART * math.sqrt(worst))) if rows > 2 * slots else STIFF_EPS
 
 
 @shared("int64(intp, intp, intp, intp, intp, intp, float64, intp)")
@@ -107,50 +131,34 @@ def newton(address, begin, end, slots_begin, slots_end, most, eps, rounded):
     (r,) = load_rows(address)
     enough = r.tolerance**2
     tau = TAU_START * largest_velocity(r, begin, end) if rounded else 0.0
-    least = TAU_END / TAU_START * tau
-    for k in range(begin, end):
-        put3(r.dlam, r.order[k], (0.0, 0.0, 0.0))
-        put3(r.du, r.order[k], (0.0, 0.0, 0.0))
-    # t > 0: the step of length t is on trial; t = 0: where we stand, evaluated for a step from here
-    t, roof, halvings, used = 0.0, 0.0, 0, 0
+    least, roof, used = TAU_END / TAU_START * tau, 0.0, 0
     while True:
-        merit, worst = evaluate(r, begin, end, t, eps, tau)
-        if t > 0.0 and not merit < roof:
-            if halvings < HALVINGS:
-                t *= 0.5
-                halvings += 1
-                continue
-            eps *= EPS_UP  # no way from here: a more cautious step
-            if eps > MOST_EPS:
+        merit = linearise(r, begin, end, eps, tau)
+        if rounded and merit <= (end - begin) * (CLOSE * tau) ** 2:
+            tau *= TAU_DOWN
+            if tau < least:
                 return False
-            t = 0.0
+            roof = 0.0
             continue
-        if t > 0.0:
-            for k in range(begin, end):
-                i = r.order[k]
-                put3(r.lam, i, add_scaled(get3(r.lam, i), t, get3(r.dlam, i)))
-                put3(r.u, i, add_scaled(get3(r.u, i), t, get3(r.du, i)))
-            for k in range(slots_begin, slots_end):
-                for c in range(6 * r.island_slots[k], 6 * r.island_slots[k] + 6):
-                    r.W[c] += t * r.dW[c]
-            if halvings == 0:
-                eps = max(min(EPS_DOWN * eps, EPS_PART * math.sqrt(worst)), LEAST_EPS)
-        if rounded:
-            if merit <= (end - begin) * (CLOSE * tau) ** 2:
-                tau *= TAU_DOWN
-                if tau < least:
-                    return False
-                t, roof = 0.0, 0.0
-                for k in range(begin, end):
-                    put3(r.dlam, r.order[k], (0.0, 0.0, 0.0))
-                    put3(r.du, r.order[k], (0.0, 0.0, 0.0))
-                continue
-        elif worst <= enough:
-            return True
-        if used == most or out_of_time(r) or not newton_step(address, r, begin, end, slots_begin, slots_end):
-            return False
         if roof == 0.0:
             roof = HILL * merit
-        t, halvings = 1.0, 0
+        if used == most or out_of_time(r) or not newton_step(address, r, begin, end, slots_begin, slots_end):
+            return False
         used += 1
         r.newton += 1
+        t = 1.0
+        while True:
+            merit, worst = evaluate(r, begin, end, t, tau)
+            if merit < roof or t <= SHORTEST:
+                break
+            t *= 0.5
+        if not merit < roof:  # no way from here: a more cautious step
+            eps *= EPS_UP
+            if eps > MOST_EPS:
+                return False
+            continue
+        go(r, begin, end, slots_begin, slots_end, t)
+        if worst <= enough and not rounded:
+            return True
+        if t == 1.0:
+            eps = max(min(EPS_DOWN * eps, EPS_PART * math.sqrt(worst)), STIFF_EPS)

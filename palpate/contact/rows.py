@@ -25,7 +25,7 @@ from palpate.model.model import FREE, Floats1, Floats2, Ints1, Model
 
 CONTACT, LIMIT, DRY, POINT, TURN, IDLE, WAITING = range(7)
 
-NEWTON_SLOTS = 256  # islands of more nodes are swept
+NEWTON_SLOTS = 2048  # islands of more nodes are swept
 BLOCKS_PER_SLOT = 40  # room in the factor of an island; what needs more is swept
 PREPARED = 7  # numbers kept of each row's own 3x3 block (single.py)
 
@@ -44,7 +44,8 @@ class Rows(Struct):
     n_kept: int  # the first so many rows are of contacts that sleep: IDLE, with the impulses they fell asleep with
     n_islands: int
     n_warm: int
-    n_later: int
+    n_blocks: int
+    n_words: int
     n_nodes: int
     n_pieces: int
     n_elastic: int
@@ -99,18 +100,20 @@ class Rows(Struct):
     whole: Floats2  # (C, 3) impulses of a blow that would create energy, used in part
     lam: Floats2  # (C, 3) impulses
     best: Floats2  # (C, 3) the best so far
+    stepped: Ints1  # (C,) 1: the row's impulse is of a step of Newton, in the last step or, once solved, in this one
     u: Floats2  # (C, 3) velocities
     dlam: Floats2  # (C, 3) a Newton step, and
     du: Floats2  # (C, 3) what it does to u
     MF: Floats2  # (C, 3) of the natural map, see newton.py
     MN: Floats2  # (C, 9)
     key: Ints1  # (C,) by which a row is known again (warm.py)
-    order: Ints1  # (C,) rows island by island
+    order: Ints1  # (2C,) rows island by island, then those of a part (troubled.py)
     island: Ints1  # (C,) island of a row
     # islands: slots of island k are island_slots[begin[k]:begin[k + 1]]
     group: Ints1  # (S,) union-find over slots
     island_of: Ints1  # (S,)
-    island_slots: Ints1  # (S,)
+    island_slots: Ints1  # (2S,)
+    ring: Ints1  # (S,) how near the first slot of a tree is to what is not solved yet
     partly: Ints1  # (S,) 1: an island that bounces in part (world/bounce.py)
     slots_begin: Ints1  # (S + 1,)
     rows_begin: Ints1  # (S + 1,)
@@ -125,20 +128,21 @@ class Rows(Struct):
     piece_node: Ints1  # (P,)
     piece: Floats2  # (P, 18) three rows of six on a node
     y: Floats1  # (6n,) by nodes
-    eliminated: Ints1  # (n,) nodes of an island in the order of elimination (factor.py)
+    neighbours: Ints1  # (n n / 64,) of nodes (ordering.py)
+    of_degree: Ints1  # (n n / 64,)
+    remaining: Ints1  # (n / 64,)
     degree: Ints1  # (n,)
+    eliminated: Ints1  # (n,) nodes of an island in the order of elimination
     block: Ints1  # (n n,)
     later_begin: Ints1  # (n + 1,)
     later: Ints1  # (B / 2,)
-    K: Floats2  # (B, 36) blocks of sum J^T M D E J
-    in_K: Ints1  # (B,) 1: that block is not zero
-    N: Floats2  # (B, 36) blocks of the system, then their factors
+    N: Floats2  # (B, 36) blocks of the system, then their factors (factor.py)
     in_N: Ints1  # (B,) 1: that block is not zero
-    F: Floats2  # (1, 36)
+    F: Floats2  # (T, 36) blocks in hand, T the most slots of a tree
     clock: Ints1  # (2,) scratch of the clock
     # warm start: impulses of the last step by key
     warm_key: Ints1  # (C,)
-    warm_impulse: Floats2  # (C, 3)
+    warm_impulse: Floats2  # (C, 4) and whether a step of Newton was needed
     hash: Ints1  # (H,) rows of warm_*, by key
     # what the laws keep at each contact (contact/laws); k = 0 for one that keeps nothing
     friction_state: Floats2  # (C, k)
@@ -157,6 +161,7 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
     trees = np.bincount(model.arrays.root, minlength=L)[1:]
     table = int(sum((6 * min(k, 2 * C)) ** 2 for k in trees))
     n = min(S, NEWTON_SLOTS)
+    words = -(-n // 64)
     B = min(n * n, BLOCKS_PER_SLOT * n)
     floating = (model.arrays.kind[model.arrays.root] == FREE) & (np.arange(L) > 0)
     axes = np.bincount(model.arrays.root, weights=model.arrays.axis_count, minlength=L).astype(np.int64)
@@ -176,18 +181,19 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
         offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
         bound=zeros(C), elastic=ints(C), forced=zeros((C, 3)), blow=zeros((C, 3)),
         held=zeros((C, 3)), whole=zeros((C, 3)),
-        lam=zeros((C, 3)), best=zeros((C, 3)), u=zeros((C, 3)),
+        lam=zeros((C, 3)), best=zeros((C, 3)), stepped=ints(C), u=zeros((C, 3)),
         dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
-        MN=zeros((C, 9)), order=ints(C), island=ints(C),
-        group=ints(S), island_of=ints(S), island_slots=ints(S), partly=ints(S),
+        MN=zeros((C, 9)), order=ints(2 * C), island=ints(C),
+        group=ints(S), island_of=ints(S), island_slots=ints(2 * S), ring=ints(S), partly=ints(S),
         slots_begin=ints(S + 1), rows_begin=ints(S + 1),
         local=ints(S), tree_axes=axes[model.arrays.root], floating=floating.astype(np.int64),
         slot_nodes=ints(S), root=zeros(max(table, 1)),
         left=zeros(6 * S),
         piece_begin=ints(C + 1), piece_node=ints(2 * C * nodes), piece=zeros((2 * C * nodes, 18)), y=zeros(6 * n),
-        eliminated=ints(n), degree=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B),
-        K=zeros((B, 36)), in_K=ints(B), in_N=ints(B), N=zeros((B, 36)), F=zeros((1, 36)), clock=ints(2),
-        warm_key=ints(C), warm_impulse=zeros((C, 3)), key=ints(C), hash=ints(H),
+        neighbours=ints(n * words), of_degree=ints(n * words), remaining=ints(words), degree=ints(n),
+        eliminated=ints(n), block=ints(n * n), later_begin=ints(n + 1), later=ints(B), in_N=ints(B), N=zeros((B, 36)),
+        F=zeros((min(int(trees.max(initial=1)), 2 * C), 36)), clock=ints(2),
+        warm_key=ints(C), warm_impulse=zeros((C, 4)), key=ints(C), hash=ints(H),
         friction_state=zeros((C, state_sizes[0])), restitution_state=zeros((C, state_sizes[1])),
         warm_friction=zeros((C, state_sizes[0])), warm_restitution=zeros((C, state_sizes[1])),
     )  # fmt: skip

@@ -10,19 +10,20 @@ from palpate.contact.admm import admm
 from palpate.contact.cone import project
 from palpate.contact.conjugate import sweeps
 from palpate.contact.deadline import out_of_time, share_time
-from palpate.contact.factor import analyse
 from palpate.contact.newton import STIFF_EPS, first_eps, newton
+from palpate.contact.ordering import analyse
 from palpate.contact.residual import find_units, residual
 from palpate.contact.rows import (
     CONTACT,
     load_rows,
 )  # fmt: skip
 from palpate.contact.sweeps import gather, relative, velocities_of_rows
+from palpate.contact.troubled import FEWEST_SLOTS, choose_part
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, dot, get3, put3, scale, sub
 
 FIRST_SWEEPS, SWEEPS_AT_ONCE = 3, 12
-NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 30, 30, 50, 80
+NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 60, 30, 50, 80
 REFINEMENTS = 3
 FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
 AFFORDED = 14.0  # steps of Newton: where the budget has fewer, sweeps get nearer
@@ -33,7 +34,8 @@ GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so mu
 RETRIES, RETRY_STEPS = 60_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
 LED_ROW, NEWTON_ROW, ADMM_ROW, PRODUCT = 1.4, 1.8, 2.0, 1.1
-FINISHED = 99
+AS_IT_IS = 1e-8  # square of the part of the tolerance up to which a warm start of Newton's is used (any_stepped)
+FINISHED, ALL = 99, -1  # turn; rings
 
 
 @kernel
@@ -93,22 +95,73 @@ def dissipating_share(r, begin, end):
 
 
 @kernel
+def any_stepped(r, begin, end):
+    """Whether Newton was needed for an island's warm start.
+
+    Then it has impulses in it that took out a velocity, and once more they would bring one, just below the tolerance,
+    that asks for Newton in the next two steps: what rests would go round in circles.
+    """
+    for k in range(begin, end):
+        if r.stepped[r.order[k]]:
+            return True
+    return False
+
+
+@kernel
+def solve_part(address, r, rows, slots, worst, budget):
+    """Newton on a part of an island (troubled.py); what it took of the budget, 0: nothing was done."""
+    if rows == 0 or out_of_time(r):
+        return 0.0
+    begin, slots_begin = r.rows_begin[r.n_islands], r.slots_begin[r.n_islands]
+    end, slots_end = begin + rows, slots_begin + slots
+    work = analyse(address, begin, end, slots_begin, slots_end)
+    cost = NEWTON_ROW * rows + PRODUCT * work
+    if work == 0 or AFFORDED * cost > budget:
+        return 0.0
+    before, most = r.newton, min(NEWTON_STEPS, int(FIRST_PART * budget / cost))
+    newton(address, begin, end, slots_begin, slots_end, most, first_eps(rows, slots, worst), False)
+    return (r.newton - before) * cost
+
+
+@kernel
 def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
     """Impulses of an island after the stages it needed; returns what is left of the budget.
 
-    A small state machine, so that each stage is compiled once: sweeps, Newton, then other starts and Newton by turns
-    while the budget lasts, at the end the best impulses there were.  Where Newton is too dear there are only sweeps,
-    and a few of them in any case.
+    A small state machine, so that each stage is compiled once: Newton on what is in trouble, then on the whole, after a
+    few sweeps; then other starts and Newton by turns while the budget lasts, at the end the best impulses there were.
+    Where Newton is too dear there are only sweeps, and a few of them in any case.
     """
     enough, n = r.tolerance**2, end - begin
     fastest = find_units(r, begin, end)
     best, turn, work, refined, spared, swept, dear = 1e300, 0, 0, 0, 0.0, 0, False
+    rings = 1 if slots_end - slots_begin >= FEWEST_SLOTS else ALL
+    worked, polish, whole = False, False, False
     while True:
         worst, impulse = settle(r, begin, end, slots_begin, slots_end)
         stalls = dear and best <= GOOD_ENOUGH**2 and worst > STALLS**2 * best
         best = keep_best(r, begin, end, worst, best)
-        if worst <= enough or turn == FINISHED:
+        if turn == FINISHED:
             break
+        if best <= enough:
+            if not worked:
+                polish = best > AS_IT_IS * enough and any_stepped(r, begin, end)
+            if worked or not polish:
+                if worst <= best:
+                    break
+                recall_best(r, begin, end)
+                turn = FINISHED
+                continue
+        worked = True
+        if rings != ALL and not polish:
+            rows, slots = choose_part(r, begin, end, slots_begin, slots_end, rings)
+            spent = solve_part(address, r, rows, slots, worst, budget)
+            rings = 2 * rings + 1 if spent > 0.0 else ALL
+            budget -= spent
+            if spent > 0.0:
+                continue
+            if worst > best:
+                recall_best(r, begin, end)
+                continue
         turn += 1
         if turn == 1:
             work = 0 if out_of_time(r) else analyse(address, begin, end, slots_begin, slots_end)
@@ -121,7 +174,7 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
         if turn == 1 or dear:
             most = min(SWEEPS_AT_ONCE, MOST_SWEEPS - swept) if dear else 0 if warm else FIRST_SWEEPS
             cost = (LED_ROW if dear else 1.0) * n
-            most = 0 if stalls else min(most, int(budget / cost))
+            most = 0 if stalls or polish else min(most, int(budget / cost))
             if most:
                 done = sweeps(address, begin, end, slots_begin, slots_end, most, dear)
                 budget -= done * cost
@@ -136,10 +189,11 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             pass
         elif (turn % 2 == 0 and turn <= 2 * ROUNDS + 2) or turn == ROUNDED:
             may = FIRST_PART * budget if turn == 2 else budget
-            iterations = min(ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS, int(may / newton_cost))
+            iterations = 1 if polish else ROUNDED_STEPS if turn == ROUNDED else NEWTON_STEPS
+            iterations = min(iterations, int(may / newton_cost))
             budget -= iterations * newton_cost
             if iterations:
-                before = r.newton
+                before, whole = r.newton, True
                 if turn == ROUNDED:
                     forget(r, begin, end, slots_begin, slots_end)
                 # the stiff start is for light things below heavy ones, where soft steps get nowhere
@@ -174,6 +228,8 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
             for k in range(begin, end):
                 put3(r.lam, r.order[k], scale(share, get3(r.lam, r.order[k])))
             worst, impulse = settle(r, begin, end, slots_begin, slots_end)
+    for k in range(begin, end):
+        r.stepped[r.order[k]] = whole and not polish
     r.sweeps += swept
     relative_residual = math.sqrt(worst)
     r.relative = max(r.relative, relative_residual)

@@ -79,9 +79,11 @@ def recall(r, i, key):
     r.key[i] = key
     k = last_row(r, key, i)
     carry_states(r.friction_state, r.restitution_state, i, r.warm_friction, r.warm_restitution, k)
+    r.stepped[i] = 0
     if k < 0:
         r.unmatched += 1
         return
+    r.stepped[i] = r.warm_impulse[k, 3] != 0.0
     x = get3(r.warm_impulse, k)
     if r.kind[i] == CONTACT:
         x = (dot(along(r, i, 0), x), dot(along(r, i, 1), x), dot(along(r, i, 2), x))
@@ -97,6 +99,7 @@ def remember(r):
             n, t1, t2 = along(r, i, 0), along(r, i, 1), along(r, i, 2)
             x = add_scaled(add_scaled(scale(x[0], n), x[1], t1), x[2], t2)
         put3(r.warm_impulse, i, x)
+        r.warm_impulse[i, 3] = r.stepped[i]
         r.warm_key[i] = r.key[i]
         carry_states(r.warm_friction, r.warm_restitution, i, r.friction_state, r.restitution_state, i)
     r.n_warm = r.n_rows

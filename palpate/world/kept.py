@@ -6,7 +6,7 @@ with which bodies fell asleep, for whoever reads contacts, and to begin with whe
 
 from palpate.contact.rows import IDLE
 from palpate.jit import kernel
-from palpate.spatial.vectors import get3, put3
+from palpate.spatial.vectors import put3
 
 ZERO = (0.0, 0.0, 0.0)
 
@@ -17,10 +17,9 @@ def swap(x, i, k):
 
 
 @kernel
-def swap3(x, i, k):
-    a, b = get3(x, i), get3(x, k)
-    put3(x, i, b)
-    put3(x, k, a)
+def swap_rows(x, i, k):
+    for j in range(x.shape[1]):
+        x[i, j], x[k, j] = x[k, j], x[i, j]
 
 
 @kernel
@@ -32,16 +31,16 @@ def swap_contacts(c, r, i, k):
     swap(c.shape_b, i, k)
     swap(c.feature, i, k)
     swap(c.gap, i, k)
-    swap3(c.point, i, k)
-    swap3(c.normal, i, k)
+    swap_rows(c.point, i, k)
+    swap_rows(c.normal, i, k)
     swap(r.kind, i, k)
     swap(r.mu, i, k)
     swap(r.slot, 2 * i, 2 * k)
     swap(r.slot, 2 * i + 1, 2 * k + 1)
-    swap3(r.lam, i, k)
-    swap3(r.u, i, k)
+    swap_rows(r.lam, i, k)
+    swap_rows(r.u, i, k)
     swap(r.warm_key, i, k)
-    swap3(r.warm_impulse, i, k)
+    swap_rows(r.warm_impulse, i, k)
 
 
 @kernel

@@ -5,7 +5,8 @@ import pytest
 from test_unconverged import fallen, tower, wall
 
 import palpate as pp
-from palpate.contact.factor import analyse, factor, invert, invert_pivoting, respond
+from palpate.contact.factor import factor, invert, invert_pivoting, respond
+from palpate.contact.ordering import analyse
 from palpate.contact.rows import load_rows
 from palpate.jit import entry
 from palpate.scenes.standing import hrp2_standing
