@@ -14,10 +14,10 @@ from typing import Any
 Registry = dict[str, tuple[str, str]]
 
 
-def guess(name: str, known: Collection[str]) -> str:
-    """What somebody who wrote this name may have meant, or could have."""
+def guess(name: str, known: Collection[str], otherwise: str = "") -> str:
+    """What somebody who wrote this name may have meant, or could have; `otherwise` says the latter in other words."""
     close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(sorted(known)) or 'none'}"
+    return f"did you mean {close[0]!r}?" if close else otherwise or f"there are: {', '.join(sorted(known)) or 'none'}"
 
 
 def everything(registry: Registry, group: str) -> Registry:

@@ -16,7 +16,7 @@ import numpy as np
 
 from palpate.experiments.studies.people.methods import Constant, Method, Quest, Staircase
 from palpate.experiments.studies.people.psychometric import Psychometric
-from palpate.experiments.studies.people.toml_tables import Table
+from palpate.experiments.studies.toml_tables import Table
 from palpate.model.model import Floats
 from palpate.registry import guess
 

@@ -20,7 +20,6 @@ Where there are several of grid, list, random and latin, every combination of th
 
 from __future__ import annotations
 
-import difflib
 import math
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -33,6 +32,7 @@ from palpate import __version__
 from palpate.experiments.studies.sweeps import samples
 from palpate.experiments.studies.sweeps.keys import canonical, task_key, task_seed
 from palpate.experiments.studies.sweeps.samples import Factor, Value
+from palpate.experiments.studies.toml_tables import SWEPT, Table
 
 OVER = ("grid", "list", "random", "latin")
 WORDS = ("experiment", "function", "repeats", "seed", "seeds", "timeout_s", "version", "worst", "fixed", "keep",
@@ -162,17 +162,18 @@ def read_plan(path: Path) -> Plan:
 
 def make_plan(document: Mapping[str, Any], name: str, folder: Path) -> Plan:
     """The plan that a document describes."""
-    _known(document, WORDS, "a sweep")
-    fixed = _table(document, "fixed")
+    top = Table(document, "", SWEPT)
+    top.only(WORDS, "a sweep")
+    fixed = top.names("fixed")
     for parameter, value in fixed.items():
         samples.axis(parameter, [value])
     seeds = _seeds(document)
-    repeats = len(seeds) or _whole(document, "repeats", 1, 1)
-    seed = _whole(document, "seed", 0, 0)
+    repeats = len(seeds) or top.count("repeats", 1, 1)
+    seed = top.count("seed", 0, 0)
     plan = Plan(
-        name=name, function=_function(document), factors=_factors(document, seed), fixed=fixed, repeats=repeats,
-        seed=seed, seeds=seeds, timeout_s=_timeout(document), version=_text(document, "version"),
-        worst=_worst(document), keep=_keep(document), drawn=_drawn(document), folder=folder.absolute(),
+        name=name, function=_function(top), factors=_factors(top, seed), fixed=fixed, repeats=repeats,
+        seed=seed, seeds=seeds, timeout_s=_timeout(top), version=top.written("version", ""),
+        worst=_worst(top), keep=_keep(top), drawn=_drawn(top), folder=folder.absolute(),
     )  # fmt: skip
     _check_names(plan)
     samples.check_count(plan.count)
@@ -198,8 +199,13 @@ def _check_names(plan: Plan) -> None:
         raise ValueError('keep.worst needs to know of what: worst = { METRIC = "largest" }')
 
 
-def _function(document: Mapping[str, Any]) -> str:
-    experiment, function = _text(document, "experiment"), _text(document, "function")
+def _inside(top: Table, name: str) -> Table:
+    """A table of it; its keys are called name.key."""
+    return Table(top.names(name), f"{name}.", SWEPT)
+
+
+def _function(top: Table) -> str:
+    experiment, function = top.written("experiment", ""), top.written("function", "")
     if bool(experiment) == bool(function):
         raise ValueError('it needs either experiment = "NAME" or function = "module:function"')
     if experiment:
@@ -210,15 +216,15 @@ def _function(document: Mapping[str, Any]) -> str:
     return function
 
 
-def _factors(document: Mapping[str, Any], seed: int) -> tuple[Factor, ...]:
-    factors = [samples.axis(name, values) for name, values in _table(document, "grid").items()]
-    if "list" in document:
-        factors.append(samples.rows(document["list"]))
+def _factors(top: Table, seed: int) -> tuple[Factor, ...]:
+    factors = [samples.axis(name, values) for name, values in top.names("grid").items()]
+    if "list" in top.said:
+        factors.append(samples.rows(top.said["list"]))
     for kind, draw in (("random", samples.random), ("latin", samples.latin)):
-        if kind in document:
-            ranges = _table(document, kind)
-            count = _whole(ranges, "samples", None, 1, f"{kind}.")
-            factors.append(draw(count, {name: spec for name, spec in ranges.items() if name != "samples"}, seed))
+        if kind in top.said:
+            ranges = _inside(top, kind)
+            count = ranges.count("samples", None, 1)
+            factors.append(draw(count, {name: spec for name, spec in ranges.said.items() if name != "samples"}, seed))
     return tuple(factors)
 
 
@@ -234,67 +240,36 @@ def _seeds(document: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def _timeout(document: Mapping[str, Any]) -> float:
-    timeout = document.get("timeout_s", TIMEOUT_S)
+def _timeout(top: Table) -> float:
+    timeout = top.said.get("timeout_s", TIMEOUT_S)
     if isinstance(timeout, bool) or not isinstance(timeout, float | int) or not 0.0 < timeout <= 1e7:
-        raise ValueError(f"timeout_s must be a time up to 1e7 s, got {timeout!r}")
+        raise top.wrong("timeout_s", "a time up to 1e7 s", timeout)
     return float(timeout)
 
 
-def _worst(document: Mapping[str, Any]) -> dict[str, str]:
-    worst = _table(document, "worst")
-    for metric, end in worst.items():
+def _worst(top: Table) -> dict[str, str]:
+    worst = _inside(top, "worst")
+    for metric, end in worst.said.items():
         if end not in ENDS:
-            raise ValueError(f"worst.{metric} must be 'largest' or 'smallest', got {end!r}")
-    return worst
+            raise worst.wrong(metric, "'largest' or 'smallest'", end)
+    return dict(worst.said)
 
 
-def _keep(document: Mapping[str, Any]) -> Keep:
-    keep = _table(document, "keep")
-    _known(keep, KEEP, "keep")
-    failures = keep.get("failures", False)
-    if not isinstance(failures, bool):
-        raise ValueError(f"keep.failures must be true or false, got {failures!r}")
-    return Keep(_whole(keep, "worst", 0, 0, "keep."), failures, _whole(keep, "every", 0, 0, "keep."))
+def _keep(top: Table) -> Keep:
+    keep = _inside(top, "keep")
+    keep.only(KEEP, "keep")
+    failures = keep.yes("failures", False)
+    return Keep(keep.count("worst", 0, 0), failures, keep.count("every", 0, 0))
 
 
-def _drawn(document: Mapping[str, Any]) -> Drawn:
-    report = _table(document, "report")
-    _known(report, REPORT, "report")
-    metrics = report.get("metrics", [])
+def _drawn(top: Table) -> Drawn:
+    report = _inside(top, "report")
+    report.only(REPORT, "report")
+    metrics = report.said.get("metrics", [])
     if not isinstance(metrics, list) or not all(isinstance(m, str) for m in metrics):
         raise ValueError("report.metrics must be a list of names")
-    kind = _text(report, "kind", "report.")
+    kind = report.written("kind", "")
     if kind and kind not in KINDS:
-        raise ValueError(f"report.kind must be one of {', '.join(KINDS)}, got {kind!r}")
-    x, y, by = (_text(report, word, "report.") for word in ("x", "y", "by"))
+        raise report.wrong("kind", f"one of {', '.join(KINDS)}", kind)
+    x, y, by = (report.written(word, "") for word in ("x", "y", "by"))
     return Drawn(tuple(metrics), x, y, by, kind)
-
-
-def _known(table: Mapping[str, Any], words: tuple[str, ...], of: str) -> None:
-    for word in table:
-        if word not in words:
-            close = difflib.get_close_matches(word, words, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(words)}"
-            raise ValueError(f"{of} has no {word!r}; {hint}")
-
-
-def _table(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    table = document.get(name, {})
-    if not isinstance(table, Mapping):
-        raise ValueError(f"{name} must be a table, got {table!r}")
-    return dict(table)
-
-
-def _text(document: Mapping[str, Any], name: str, of: str = "") -> str:
-    text = document.get(name, "")
-    if not isinstance(text, str):
-        raise ValueError(f"{of}{name} must be a text, got {text!r}")
-    return text
-
-
-def _whole(document: Mapping[str, Any], name: str, default: int | None, least: int, of: str = "") -> int:
-    value = document.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= 10**12:
-        raise ValueError(f"{of}{name} must be a whole number from {least} on, got {value!r}")
-    return value
