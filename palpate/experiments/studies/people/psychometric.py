@@ -97,20 +97,25 @@ class Psychometric:
         hits, trials = np.atleast_2d(np.asarray(hits, dtype=float)), np.atleast_2d(np.asarray(trials, dtype=float))
         theta = self._first_guess(hits, trials)
         best = self._posterior(theta, hits, trials)
+        moving = np.arange(len(theta))  # rows that are not there yet: most are after a few rounds, a few take many
         for _ in range(ROUNDS):
-            step = self._step(theta, hits, trials)
-            if np.abs(step).max() < ENOUGH:
-                break
-            size = np.ones(len(theta))
+            step = self._step(theta[moving], hits[moving], trials[moving])
+            far = np.abs(step).max(axis=1) >= ENOUGH
+            moving, step = moving[far], step[far]
+            left = np.arange(len(moving))  # of these, rows that no step has made better
             for _ in range(HALVINGS):
-                tried = self._bounded(theta + size[:, None] * step)
-                now = self._posterior(tried, hits, trials)
-                worse = now < best
-                if not worse.any():
+                rows = moving[left]
+                tried = self._bounded(theta[rows] + step[left])
+                now = self._posterior(tried, hits[rows], trials[rows])
+                better = now >= best[rows]
+                theta[rows[better]], best[rows[better]] = tried[better], now[better]
+                left = left[~better]
+                if not len(left):
                     break
-                size[worse] *= 0.5
-            better = now >= best
-            theta[better], best[better] = tried[better], now[better]
+                step[left] *= 0.5
+            moving = np.delete(moving, left)  # they are as good as they get
+            if not len(moving):
+                break
         return Fitted(theta[:, 0], np.exp(theta[:, 1]))
 
     def _first_guess(self, hits: Floats, trials: Floats) -> Floats:
