@@ -41,15 +41,20 @@ def _clean(value: Any, deep: int = 0) -> Any:
     """The same, with numbers that are finite, text that can be written, and not too deep."""
     if deep > DEEPEST:
         raise ValueError("too deep")
-    if isinstance(value, dict):
-        return {_clean(key): _clean(inner, deep + 1) for key, inner in value.items()}
-    if isinstance(value, list):
+    kind = type(value)  # as json makes them; numbers and texts are most of a scene
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is str:
+        return _written(value)
+    if kind is list:
         return [_clean(inner, deep + 1) for inner in value]
-    if isinstance(value, str):
-        return value.encode(errors="backslashreplace").decode()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return None if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
+    if kind is dict:
+        return {_written(key): _clean(inner, deep + 1) for key, inner in value.items()}
+    return None if kind is int and not -(2**63) <= value < 2**63 else value
+
+
+def _written(text: str) -> str:
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 # ---- what a value may be
