@@ -52,7 +52,9 @@ class Server:
         self.simulation.simulate(2, np.zeros((0, self.simulation.hand_layout.words), dtype=np.int64))
         self.relaying = Relaying(self.scene, self.simulation, KEY, None)
         self.relaying.peers.secret[:] = (3, 4)  # drawn by chance otherwise
-        self.wire = Wire(KEY, self.scene.model.nq, self.scene.model.nv)
+        self.wire, self.another_wire = (
+            Wire(key, self.scene.model.nq, self.scene.model.nv) for key in (KEY, ANOTHER_KEY)
+        )
         self.now, self.sent = START, np.zeros(2 * LARGEST_WORDS, dtype=np.int64)
 
     def take(self, data: bytes, port: int) -> bytes:
@@ -108,7 +110,8 @@ def strange(server, rng, recorded):
     if kind == QUERY:
         fields = {"wants": int(rng.integers(3)), "state_time_ns": server.now - int(rng.integers(2 * FORGET_NS)),
                   "hands": rng.integers(2**60, size=(frame.HANDS, frame.Layout(frame.HAND).words))}  # fmt: skip
-    sealed = Wire([KEY, ANOTHER_KEY][int(rng.integers(4) == 0)], server.scene.model.nq, server.scene.model.nv).pack(
+    wire = server.another_wire if rng.integers(4) == 0 else server.wire
+    sealed = wire.pack(
         kind,
         session=int(rng.integers(-(2**62), 2**62)),
         sequence=int(rng.integers(2**62)),
