@@ -199,6 +199,7 @@ def test_space_on_a_focused_button_does_one_thing(servo: FakeServo, tab: Tab) ->
 def test_the_page_comes_back_after_the_server_was_gone(servo: FakeServo, open_tab: Open) -> None:
     first = Page(servo)
     tab = open_tab(first.url)
+    tab.page.wait_for_load_state("networkidle")  # half a picture would be a complaint
     first.close()
     wait(lambda: "Connection lost" in tab.text(".banner"), "the banner")
     tab.keep("lost")
