@@ -201,6 +201,22 @@ def inverse_symmetric(I):
 
 
 @kernel
+def solve_symmetric(I, x):
+    """I^-1 x, I symmetric and positive definite, by elimination: no digits are lost where its moments differ much."""
+    a, b, c, d, e, f = I
+    A = 1.0 / a
+    p, q = A * d, A * e
+    B = 1.0 / (b - p * d)
+    f = f - p * e
+    r = B * f
+    C = 1.0 / (c - q * e - r * f)
+    y = x[1] - p * x[0]
+    Z = C * (x[2] - q * x[0] - r * y)
+    Y = B * y - r * Z
+    return (A * x[0] - p * Y - q * Z, Y, Z)
+
+
+@kernel
 def inverse3(A):
     """The inverse of a 3x3 matrix by cofactors."""
     a, b, c = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]

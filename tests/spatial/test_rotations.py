@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation as Scipy
 import palpate as pp
 from palpate import jit
 from palpate.jit import entry
-from palpate.spatial.quaternions import quaternion_matrix
+from palpate.spatial.quaternions import quaternion_exp, quaternion_matrix
 from palpate.spatial.sincos import sincos
+from palpate.spatial.vectors import get3, get6, put3, solve_symmetric
 
 pytestmark = pytest.mark.nojit
 numbers = st.floats(-10, 10, allow_nan=False, width=64)
@@ -174,3 +175,47 @@ def test_a_wrong_placement_is_one_clear_line(make, message):
     with pytest.raises(ValueError, match=message) as error:
         make()
     assert "\n" not in str(error.value)
+
+
+@entry("float64[:, ::1], float64[:, ::1]")
+def turns(vectors, out):
+    for i in range(vectors.shape[0]):
+        x, y, z = get3(vectors, i)
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = quaternion_exp(x, y, z)
+
+
+def test_small_and_large_turns_are_exact():
+    """Either side of every limit between series and functions: to the last digits, with more of them as the judge."""
+    rng = np.random.default_rng(5)
+    angles = np.r_[0.0, 1e-300, np.logspace(-12, 0.7, 400), np.linspace(0.2, 0.3, 101), np.nextafter(0.25, (0, 1))]
+    direction = rng.normal(size=(len(angles), 3))
+    vectors = angles[:, None] * direction / np.linalg.norm(direction, axis=1, keepdims=True)
+    out, exact = np.empty((len(angles), 4)), vectors.astype(np.longdouble)
+    turns(vectors, out)
+    angle = np.sqrt((exact * exact).sum(axis=1, keepdims=True))
+    half = np.where(angle > 0, np.sin(angle / 2) / np.where(angle > 0, angle, 1), 0.5)
+    expected = np.hstack([np.cos(angle / 2), half * exact])
+    assert np.abs(out - expected).max() < 4e-16
+    assert (np.abs(out[:, 1:] - expected[:, 1:]) <= 1e-15 * np.abs(angle)).all()
+
+
+@entry("float64[:, ::1], float64[:, ::1], float64[:, ::1]")
+def solutions(I, x, out):
+    for i in range(I.shape[0]):
+        a, b = get6(I, i)
+        put3(out, i, solve_symmetric((a[0], a[1], a[2], b[0], b[1], b[2]), get3(x, i)))
+
+
+def test_a_symmetric_system_is_solved_whatever_its_moments():
+    """What is left of the equation is rounding of its terms, also where the moments are 1e8 apart, in any axes."""
+    rng, n = np.random.default_rng(6), 500
+    Q = np.linalg.qr(rng.normal(size=(n, 3, 3)))[0]
+    moments = 10.0 ** rng.uniform(-8, 0, size=(n, 3)) * 10.0 ** rng.uniform(-6, 6, size=(n, 1))
+    I = (Q * moments[:, None, :]) @ Q.transpose(0, 2, 1)
+    six = np.ascontiguousarray(I[:, (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)])
+    x, out = rng.normal(size=(n, 3)), np.empty((n, 3))
+    solutions(six, x, out)
+    exact = np.array([[[r[0], r[3], r[4]], [r[3], r[1], r[5]], [r[4], r[5], r[2]]] for r in six.astype(np.longdouble)])
+    left = np.einsum("nij,nj->ni", exact, out) - x
+    terms = np.abs(I).max(axis=(1, 2)) * np.abs(out).max(axis=1)
+    assert (np.abs(left).max(axis=1) / terms).max() < 2e-15
