@@ -40,9 +40,11 @@ ZERO = (0.0, 0.0, 0.0)
 @kernel
 def angles(m, q, w):
     """q -> x, cos, sin: the value of every axis of a CHAIN; by itself, so that it runs on several axes at once."""
-    for k in range(m.axis_v.shape[0]):
-        w.x[k] = m.axis_ratio[k] * q[m.axis_q[k]] + m.axis_offset[k]
-    sincos(w.x, w.sin, w.cos)
+    for n in range(0, w.chains.shape[0], 2):
+        begin, end = w.chains[n], w.chains[n + 1]
+        for k in range(begin, end):
+            w.x[k] = m.axis_ratio[k] * q[m.axis_q[k]] + m.axis_offset[k]
+        sincos(w.x[begin:end], w.sin[begin:end], w.cos[begin:end])
 
 
 @kernel
@@ -64,7 +66,7 @@ def chain_frames(m, i, w, R, p):
 
 @kernel
 def frames(m, i, q, w, R, p):
-    """Frame of link i on its parent's (R, p); writes its rows of S.  The one chain over kinds of joints."""
+    """Frame of link i on its parent's (R, p); writes S of a CHAIN.  The one chain over kinds of joints."""
     if m.kind[i] == CHAIN:
         return chain_frames(m, i, w, R, p)
     k = m.axis_begin[i]
@@ -74,9 +76,7 @@ def frames(m, i, q, w, R, p):
     if m.kind[i] == FREE:
         p = add(p, rotate(R, (q[n], q[n + 1], q[n + 2])))
         n += 3
-    R = compose(R, quaternion_matrix(q[n], q[n + 1], q[n + 2], q[n + 3]))
-    turning_axes(m, i, w, R, p)
-    return R, p
+    return compose(R, quaternion_matrix(q[n], q[n + 1], q[n + 2], q[n + 3])), p
 
 
 @kernel
@@ -94,24 +94,30 @@ def turning_axes(m, i, w, R, p):
 
 
 @kernel
+def put_frame(m, i, q, w):
+    """R, p, S of link i, after its parent's and `angles`; of a root also its origin."""
+    parent = m.parent[i]
+    R_parent = get9(w.R, parent)
+    R, p = frames(m, i, q, w, R_parent, get3(w.p, parent))
+    if parent == WORLD:  # now that it is known where a root is: everything from there
+        put3(w.origin, i, p)
+        if m.kind[i] == CHAIN:
+            R, p = chain_frames(m, i, w, R_parent, scale(-1.0, p))
+        else:
+            p = ZERO  # exactly: how far away it is rounds nothing
+    if m.kind[i] != CHAIN:
+        turning_axes(m, i, w, R, p)
+    put9(w.R, i, R)
+    put3(w.p, i, p)
+
+
+@kernel
 def positions(m, q, w):
     """q -> R, p, origin, S."""
     angles(m, q, w)
     for i in range(1, m.parent.shape[0]):
-        if w.awake[i] == 0:
-            continue
-        parent = m.parent[i]
-        R_parent = get9(w.R, parent)
-        R, p = frames(m, i, q, w, R_parent, get3(w.p, parent))
-        if parent == WORLD:  # now that it is known where a root is: everything from there
-            put3(w.origin, i, p)
-            if m.kind[i] == CHAIN:
-                R, p = chain_frames(m, i, w, R_parent, scale(-1.0, p))
-            else:
-                p = ZERO  # exactly: how far away it is rounds nothing
-                turning_axes(m, i, w, R, p)
-        put9(w.R, i, R)
-        put3(w.p, i, p)
+        if w.awake[i]:
+            put_frame(m, i, q, w)
 
 
 @kernel

@@ -6,9 +6,10 @@ from threading import get_ident
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from palpate.jit import Block, block_loader
-from palpate.model.model import Floats1, Floats2, Ints1, Model, ModelArrays
+from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model, ModelArrays
 
 
 class Workspace(NamedTuple):
@@ -18,6 +19,7 @@ class Workspace(NamedTuple):
     """
 
     awake: Ints1  # (L,) 1: looked at, as all but sleepers are; row 0: how many    world
+    chains: Ints1  # (2C,) begin and end of each run of axes of chains           never changed
     x: Floats1  # (A,) value of each axis of a chain                   kinematics
     sin: Floats1  # (A,)                                               kinematics
     cos: Floats1  # (A,)                                               kinematics
@@ -55,7 +57,7 @@ def workspace(model: Model) -> Workspace:
     dense = nv if model.has_mimic else 0  # only they solve with the dense matrix
     zeros = np.zeros
     work = Workspace(
-        awake=np.ones(L, dtype=np.int64), x=zeros(A), sin=zeros(A), cos=zeros(A),
+        awake=np.ones(L, dtype=np.int64), chains=_chains(model), x=zeros(A), sin=zeros(A), cos=zeros(A),
         R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
         drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
         IA=zeros((L, 36)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),
@@ -66,6 +68,13 @@ def workspace(model: Model) -> Workspace:
     work.awake[0] = L - 1
     work.R[0, ::4] = 1.0  # the world's own row, which no kernel writes
     return work
+
+
+def _chains(model: Model) -> NDArray[np.int64]:
+    """Begin and end of each run of axes that belong to chains, one after the other (2C,)."""
+    m = model.arrays
+    in_chain = np.repeat(m.kind == CHAIN, m.axis_count)
+    return np.flatnonzero(np.diff(in_chain, prepend=False, append=False))
 
 
 def address_of(model: Model) -> int:

@@ -25,11 +25,11 @@ from palpate.conventions import WORLD
 from palpate.dynamics.cholesky import cholesky_solve
 from palpate.dynamics.coordinates import integrate
 from palpate.dynamics.jacobian import body_frame
-from palpate.dynamics.kinematics import angles, frames, turning_axes
+from palpate.dynamics.kinematics import angles, put_frame
 from palpate.jit import Struct, Vector, kernel
 from palpate.model.model import CHAIN, Floats1, Floats2, Ints1, Model
 from palpate.spatial.quaternions import matrix_quaternion, rotation_between
-from palpate.spatial.vectors import add, cross, dot, get3, get4, get6, get9, put3, put9, rotate, scale, sub
+from palpate.spatial.vectors import add, cross, dot, get3, get4, get6, rotate, scale, sub
 
 DAMPING = 0.02**2
 TURN_SHARE = 0.7
@@ -80,14 +80,7 @@ def own_positions(m, q, w, first, end):
     """R, p, S and origin of the links first .. end of one tree, as `positions` of all."""
     angles(m, q, w)
     for i in range(first, end):
-        parent = m.parent[i]
-        R, p = frames(m, i, q, w, get9(w.R, parent), get3(w.p, parent))
-        if parent == WORLD:
-            put3(w.origin, i, p)
-            p = (0.0, 0.0, 0.0)
-            turning_axes(m, i, w, R, p)
-        put9(w.R, i, R)
-        put3(w.p, i, p)
+        put_frame(m, i, q, w)
 
 
 @kernel
