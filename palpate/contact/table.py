@@ -11,12 +11,22 @@ r  Rows (rows.py);  m  ModelArrays;  w  Workspace
 
 from palpate.conventions import WORLD
 from palpate.dynamics.aba import put_rigid
+from palpate.dynamics.free_body import free_response
 from palpate.dynamics.inertia import about_reference, link_mass
 from palpate.dynamics.kinematics import joint_motion
 from palpate.jit import kernel
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times
-from palpate.model.model import FREE
-from palpate.spatial.vectors import add, compose, get6, inverse_symmetric, put6
+from palpate.spatial.vectors import (
+    add,
+    compose,
+    get6,
+    get9,
+    inverse_symmetric,
+    part3,
+    put6,
+    put_part,
+    rotate_back,
+)  # fmt: skip
 
 
 @kernel
@@ -78,17 +88,6 @@ def mark_links(m, r):
 
 
 @kernel
-def floats_alone(m, armature, i):
-    """Whether link i is a free body by itself, with nothing on its axes but its own inertia."""
-    if m.kind[i] != FREE or (i + 1 < m.parent.shape[0] and m.parent[i + 1] == i):
-        return False
-    for k in range(m.axis_begin[i], m.axis_begin[i] + 6):
-        if armature[k] != 0.0:
-            return False
-    return True
-
-
-@kernel
 def put_free_block(m, w, r, i):
     """Om_i of a free body by itself, in closed form: [[J, -J [c]x], [[c]x J, 1/m - [c]x J [c]x]], J = I^-1 about c.
 
@@ -110,7 +109,7 @@ def put_free_block(m, w, r, i):
 
 
 @kernel
-def link_blocks(m, w, v, armature, r):
+def link_blocks(m, w, v, r):
     """Root to leaf over marked links: Om_i and the twist under velocities v."""
     for i in range(1, m.parent.shape[0]):
         if r.mark[i] == 0:
@@ -121,7 +120,7 @@ def link_blocks(m, w, v, armature, r):
             omega, u = get6(r.link_W, parent)
             jw, jv = add(jw, omega), add(jv, u)
         put6(r.link_W, i, jw, jv)
-        r.alone[i] = floats_alone(m, armature, i)
+        r.alone[i] = w.alone[i]
         if r.alone[i]:
             put_free_block(m, w, r, i)
             continue
@@ -181,9 +180,9 @@ def descend(m, w, r, a):
 
 
 @kernel
-def build_table(m, w, v, armature, r):
-    """Om between all slots, and their twists under velocities v as W_free; armature as `aba` had it."""
-    link_blocks(m, w, v, armature, r)
+def build_table(m, w, v, r):
+    """Om between all slots, and their twists under velocities v as W_free."""
+    link_blocks(m, w, v, r)
     for s in range(1, r.n_slots):
         i = r.slot_link[s]
         put_block(r, s, s, r.link_Om, i)
@@ -192,6 +191,15 @@ def build_table(m, w, v, armature, r):
         if s < r.slot_first[s] + r.slot_count[s] - 1:
             climb(m, w, r, s)
             descend(m, w, r, s)
+
+
+@kernel
+def add_free(m, w, r, i, v):
+    """The same of a link that floats alone: v += what the impulse on it does."""
+    R, (n, f), j = get9(w.R, i), get6(r.link_W, i), m.axis_v[m.axis_begin[i]]
+    omega, u = free_response(m, i, rotate_back(R, n), rotate_back(R, f))
+    put_part(v, j, add(part3(v, j), omega))
+    put_part(v, j + 3, add(part3(v, j + 3), u))
 
 
 @kernel
@@ -206,7 +214,7 @@ def spread(m, w, r, v):
     for s in range(1, r.n_slots):
         put_six(r.link_W, r.slot_link[s], 0, six(r.P, 0, 6 * s))
     for i in range(m.parent.shape[0] - 1, 0, -1):  # inward, marked links only
-        if r.mark[i] == 0:
+        if r.mark[i] == 0 or w.alone[i] != 0:
             continue
         f = six(r.link_W, i, 0)
         for k in range(m.axis_begin[i] + m.axis_count[i] - 1, m.axis_begin[i] - 1, -1):
@@ -217,6 +225,9 @@ def spread(m, w, r, v):
             put_six(r.link_W, m.parent[i], 0, plus(six(r.link_W, m.parent[i], 0), f))
     for i in range(1, m.parent.shape[0]):
         if r.mark[m.root[i]] == 0:
+            continue
+        if w.alone[i]:
+            add_free(m, w, r, i, v)
             continue
         d = six(w.dA, m.parent[i], 0)
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):

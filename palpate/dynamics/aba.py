@@ -9,12 +9,25 @@ u = tau - S.pA;  IA' = IA - U U^T / D;  pA' = pA + U u / D;  qdd = (u - U.dA) / 
 """
 
 from palpate.conventions import WORLD
+from palpate.dynamics.free_body import accelerate_free, floats_alone, free_bodies_response
 from palpate.dynamics.inertia import about_reference, apply_wrenches, inertial_force, link_mass
-from palpate.dynamics.kinematics import kinematics
+from palpate.dynamics.kinematics import ZERO, kinematics
 from palpate.jit import kernel
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times
 from palpate.model.model import FREE
-from palpate.spatial.vectors import add_scaled, cross, dot, get3, get6, get9, put6, rotate_back
+from palpate.spatial.vectors import (
+    add_scaled,
+    cross,
+    dot,
+    get3,
+    get6,
+    get9,
+    part3,
+    put6,
+    put_part,
+    rotate_back,
+    sub,
+)  # fmt: skip
 
 
 @kernel
@@ -44,10 +57,17 @@ def times_axis(IA, i, S, k):
 
 
 @kernel
-def start(m, w):
-    """Each link by itself: its rigid inertia as IA, the force it needs at zero qdd as pA (kept in F)."""
+def start(m, armature, w):
+    """Each link by itself: its rigid inertia as IA, the force it needs at zero qdd as pA (kept in F).
+
+    What floats alone needs neither (free_body.py): its F begins at zero.
+    """
     for i in range(1, m.parent.shape[0]):
         if w.awake[i] == 0:
+            continue
+        w.alone[i] = floats_alone(m, armature, i)
+        if w.alone[i]:
+            put6(w.F, i, ZERO, ZERO)
             continue
         alpha, a = get6(w.A, i)
         omega, v = get6(w.V, i)
@@ -65,7 +85,7 @@ def eliminate(m, tau, armature, w):
     armature  (A,) the model's, or with what implicit springs and dampers add: dt kv + dt^2 kp
     """
     for i in range(m.parent.shape[0] - 1, 0, -1):
-        if w.awake[i] == 0:
+        if w.awake[i] == 0 or w.alone[i] != 0:
             continue
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
         for k in range(first + m.axis_count[i] - 1, first - 1, -1):
@@ -88,9 +108,9 @@ def eliminate(m, tau, armature, w):
 
 @kernel
 def accelerate(m, w, a):
-    """Outward: the accelerations."""
+    """Outward: the accelerations, of a free root before `accelerate_free_roots`."""
     for i in range(1, m.parent.shape[0]):
-        if w.awake[i] == 0:
+        if w.awake[i] == 0 or w.alone[i] != 0:
             continue
         dalpha, da = get6(w.dA, m.parent[i])
         for k in range(m.axis_begin[i], m.axis_begin[i] + m.axis_count[i]):
@@ -100,28 +120,37 @@ def accelerate(m, w, a):
             dalpha, da = add_scaled(dalpha, qdd, sw), add_scaled(da, qdd, sv)
             a[m.axis_v[k]] = qdd
         put6(w.dA, i, dalpha, da)
-        if m.parent[i] == WORLD and m.kind[i] == FREE:  # back to coordinates: less w x drift, in body axes
-            x, y, z = rotate_back(get9(w.R, i), cross(get3(w.V, i), get3(w.drift, i)))
+
+
+@kernel
+def accelerate_free_roots(m, tau, w, a):
+    """a of links that float alone; other free roots' back to coordinates: less w x drift, in their axes."""
+    for i in range(1, m.parent.shape[0]):
+        if m.kind[i] != FREE or m.parent[i] != WORLD or w.awake[i] == 0:
+            continue
+        if w.alone[i]:
+            accelerate_free(m, tau, w, i, a)
+        else:
             j = m.axis_v[m.axis_begin[i] + 3]
-            a[j] -= x
-            a[j + 1] -= y
-            a[j + 2] -= z
+            drifting = rotate_back(get9(w.R, i), cross(get3(w.V, i), get3(w.drift, i)))
+            put_part(a, j, sub(part3(a, j), drifting))
 
 
 @kernel
 def articulated(m, tau, armature, wrenches, w, a):
     """The algorithm itself, after `kinematics`."""
-    start(m, w)
+    start(m, armature, w)
     apply_wrenches(m, wrenches, w)
     eliminate(m, tau, armature, w)
     accelerate(m, w, a)
+    accelerate_free_roots(m, tau, w, a)
 
 
 @kernel
 def eliminate_again(m, tau, w):
     """Inward, forces only: pA in F, with the factors that `eliminate` left."""
     for i in range(m.parent.shape[0] - 1, 0, -1):
-        if w.awake[i] == 0:
+        if w.awake[i] == 0 or w.alone[i] != 0:
             continue
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
         for k in range(first + m.axis_count[i] - 1, first - 1, -1):
@@ -138,6 +167,9 @@ def articulated_again(m, tau, wrenches, w, a):
     for i in range(1, m.parent.shape[0]):
         if w.awake[i] == 0:
             continue
+        if w.alone[i]:
+            put6(w.F, i, ZERO, ZERO)
+            continue
         alpha, acc = get6(w.A, i)
         omega, v = get6(w.V, i)
         mass, c, I = link_mass(m, w, i)
@@ -146,17 +178,19 @@ def articulated_again(m, tau, wrenches, w, a):
     apply_wrenches(m, wrenches, w)
     eliminate_again(m, tau, w)
     accelerate(m, w, a)
+    accelerate_free_roots(m, tau, w, a)
 
 
 @kernel
 def response(m, tau, w, a):
-    """a = H^-1 tau with the inertias of the last `articulated`, of joints that are not free."""
+    """a = H^-1 tau with the inertias of the last `articulated`."""
     for i in range(1, m.parent.shape[0]):
         if w.awake[i] == 0:
             continue
         put_six(w.F, i, 0, no_six())
     eliminate_again(m, tau, w)
     accelerate(m, w, a)
+    free_bodies_response(m, tau, w, a)
 
 
 @kernel

@@ -5,6 +5,7 @@ Khatib 1987 calls W^-1 the operational-space inertia; W itself stays finite in s
 """
 
 from palpate.conventions import WORLD
+from palpate.dynamics.free_body import free_response_in_world
 from palpate.jit import kernel
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get6, scale
 
@@ -17,6 +18,8 @@ def acceleration_per_wrench(m, w, link, torque, force):
 
     U, D_inv are those of the last `aba`; overwrites u and path.
     """
+    if w.alone[link]:
+        return free_response_in_world(m, w, link, torque, force)
     n, f = scale(-1.0, torque), scale(-1.0, force)  # pA of a wrench from the outside
     depth, i = 0, link
     while i != WORLD:

@@ -32,6 +32,7 @@ class Workspace(NamedTuple):
     A: Floats2  # (L, 6) acceleration at zero qdd, gravity as -g       kinematics
     F: Floats2  # (L, 6) force that motion needs, then with children   rnea, aba
     dA: Floats2  # (L, 6) acceleration due to qdd                      rnea, aba
+    alone: Ints1  # (L,) 1: floats by itself, so that it has no IA, U, D_inv, u    aba
     IA: Floats2  # (L, 36) articulated inertia, row-major             aba
     U: Floats2  # (A, 6) IA S                                          aba
     D_inv: Floats1  # (A,) 1 / (S.U + armature)                        aba
@@ -60,7 +61,7 @@ def workspace(model: Model) -> Workspace:
         awake=np.ones(L, dtype=np.int64), chains=_chains(model), x=zeros(A), sin=zeros(A), cos=zeros(A),
         R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
         drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
-        IA=zeros((L, 36)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),
+        alone=zeros(L, dtype=np.int64), IA=zeros((L, 36)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),
         path=zeros(L, dtype=np.int64), Ic=zeros((L, 10)),
         H=zeros((dense, dense)), h=zeros(dense),
         trial=zeros(nq), e=zeros(6), J=zeros((6, nv)), JJ=zeros((6, 6)), y=zeros(6), dq=zeros(nv),

@@ -140,7 +140,7 @@ def prepare_rows(address):
     m, w, _, _, r, s = load(address)
     mark_links(m, r)
     number_slots(r)
-    build_table(m, w, s.v_next, s.armature, r)
+    build_table(m, w, s.v_next, r)
     own_blocks(r)
 
 
