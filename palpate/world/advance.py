@@ -30,7 +30,10 @@ from palpate.spatial.vectors import (
 from palpate.world.state import FLUNG, MIDWAY
 
 NEWTON_STEPS = 3
+ROUNDING = 1e-17  # part of the angular momentum that may be left of Newton's equation: less than its last digit
+NO_TORQUE = 1e-14  # part of w x I w that a torque is at most which is rounding
 ZERO = (0.0, 0.0, 0.0)
+NO_TURN = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @kernel
@@ -43,19 +46,26 @@ def solve3(a, b, c, x):
 
 @kernel
 def midpoint_spin(I, w, torque, dt):
-    """w+ of the implicit midpoint rule, body axes: Newton from the explicit step."""
-    new = w
+    """w+ of the implicit midpoint rule, body axes: Newton from w.
+
+    The equation f = 0 is quadratic in w+, so that after a step d all that is left of it is dt/4 d x I d.
+    """
+    new, h = w, 0.5 * dt
+    f = scale(dt, sub(cross(w, symmetric_times(I, w)), torque))
     for _ in range(NEWTON_STEPS):
         mean = scale(0.5, add(w, new))
         L = symmetric_times(I, mean)
-        f = sub(symmetric_times(I, sub(new, w)), scale(dt, sub(torque, cross(mean, L))))
         # df/dw+ = I + dt/2 ([wm]x I - [I wm]x), by columns
-        h = 0.5 * dt
         x, y, z = (I[0], I[3], I[4]), (I[3], I[1], I[5]), (I[4], I[5], I[2])
         a = add_scaled(x, h, sub(cross(mean, x), cross(L, (1.0, 0.0, 0.0))))
         b = add_scaled(y, h, sub(cross(mean, y), cross(L, (0.0, 1.0, 0.0))))
         c = add_scaled(z, h, sub(cross(mean, z), cross(L, (0.0, 0.0, 1.0))))
-        new = sub(new, solve3(a, b, c, f))
+        d = scale(-1.0, solve3(a, b, c, f))
+        new = add(new, d)
+        f = scale(0.5 * h, cross(d, symmetric_times(I, d)))
+        whole = symmetric_times(I, new)
+        if dot(f, f) <= ROUNDING * ROUNDING * dot(whole, whole):
+            break
     return new
 
 
@@ -85,6 +95,18 @@ def turn_levers(m, w, s, dt):
             r = get3(m.body_p, b)
             more = add(sub(rotate_back(H, n), n), cross(r, sub(rotate_back(H, f), f)))
         put3(s.turned, i, add(get3(s.turned, i), more))
+
+
+@kernel
+def falls_freely(m, s, i, torque, gyroscopic):
+    """Whether nothing but gravity acts on a lone link: no wrench, nothing on its axes, no torque but rounding."""
+    j = m.axis_v[m.axis_begin[i]]
+    if m.kind[i] != FREE or s.n_wrenches != 0:
+        return False
+    for k in range(j, j + 6):
+        if s.torque[k] != 0.0:
+            return False
+    return dot(torque, torque) <= NO_TORQUE * NO_TORQUE * dot(gyroscopic, gyroscopic)
 
 
 @kernel
@@ -140,9 +162,11 @@ def free_velocities(m, w, s, dt):
         j = m.axis_v[m.axis_begin[i]]
         spin = (s.v[j], s.v[j + 1], s.v[j + 2])
         I = (s.spin[i, 0], s.spin[i, 1], s.spin[i, 2], s.spin[i, 3], s.spin[i, 4], s.spin[i, 5])
-        torque = add(symmetric_times(I, (s.a[j], s.a[j + 1], s.a[j + 2])), cross(spin, symmetric_times(I, spin)))
-        H = half_turn(s, j, dt)
-        new = midpoint_spin(I, spin, midway(m, s, i, H, torque), dt)
+        gyroscopic = cross(spin, symmetric_times(I, spin))
+        torque = add(symmetric_times(I, (s.a[j], s.a[j + 1], s.a[j + 2])), gyroscopic)
+        falls = falls_freely(m, s, i, torque, gyroscopic)
+        H = NO_TURN if falls else half_turn(s, j, dt)
+        new = midpoint_spin(I, spin, ZERO if falls else midway(m, s, i, H, torque), dt)
         if m.kind[i] == FREE:
             # what force changes is the centre's velocity, u + w x c: its lever c turns with the body meanwhile, so
             # what that alone does to the origin, dt w x (w x c), is not for the lever of the beginning to have
