@@ -40,6 +40,8 @@ def choose_ways(m, c, s, dt):
         s.fast[i] = 0.0
     for k in range(m.axis_v.shape[0]):
         root = s.tree[k]
+        if s.lone[root] != 0 and s.way[root] == AT_START:  # whose rule knows no fast and slow
+            continue
         if has_rows(m, s, k, dt):
             s.way[root] = AT_START
         s.fast[root] = max(s.fast[root], s.turns[k] * dt * abs(s.v[m.axis_v[k]]))

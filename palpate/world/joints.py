@@ -27,10 +27,12 @@ AHEAD = 4.0  # a limit wakes when this many steps at the present speed would rea
 def joint_torques(m, s, q, v, dt):
     """torque and armature at (q, v): tau with springs and dampers, and what makes them implicit; dt = 0: explicit."""
     for k in range(m.axis_v.shape[0]):
-        j, n, kp = m.axis_v[k], m.axis_q[k], s.kp[k]
-        s.armature[k] = m.armature[k] + dt * s.kv[k] + dt * dt * kp
-        away = s.chain[k] * (s.q_hold[n] - q[n]) - dt * v[j]
-        s.torque[j] = s.tau[j] + s.kv[k] * (s.v_hold[j] - v[j]) + kp * away
+        j, n, kp, kv = m.axis_v[k], m.axis_q[k], s.kp[k], s.kv[k]
+        s.armature[k], s.torque[j] = m.armature[k], s.tau[j]
+        if kp != 0.0 or kv != 0.0:
+            s.armature[k] += dt * kv + dt * dt * kp
+            away = s.chain[k] * (s.q_hold[n] - q[n]) - dt * v[j]
+            s.torque[j] += kv * (s.v_hold[j] - v[j]) + kp * away
     for i in range(1, m.parent.shape[0]):
         k = m.axis_begin[i]
         if m.kind[i] == SPHERICAL and s.kp[k] > 0.0:
