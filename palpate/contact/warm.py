@@ -30,9 +30,9 @@ def connection_key(k, what):
 
 @kernel
 def place_of(r, key):
-    """Where the hash table has the key, or the empty place where it would go."""
-    mask = r.hash.shape[0] - 1
-    at = (key ^ (key >> 29)) & mask
+    """Where the hash table has the key, or the empty place where it would go; `hashed` is how large it is."""
+    mask = r.hashed - 1
+    at = (key ^ (key >> 7) ^ (key >> 13) ^ (key >> 27) ^ (key >> 38)) & mask  # shapes and features in the lowest digits
     while r.hash[at] >= 0 and r.warm_key[r.hash[at]] != key:
         at = (at + 1) & mask
     return at
@@ -48,7 +48,9 @@ def last_row(r, key, likely):
         return -1
     if r.hashed == 0:  # the first surprise of this step: now it pays to sort them
         r.hashed = 1
-        r.hash[:] = -1
+        while r.hashed < min(4 * n, r.hash.shape[0]):  # no larger than it must be: it has to be cleared
+            r.hashed *= 2
+        r.hash[: r.hashed] = -1
         for k in range(n):
             r.hash[place_of(r, r.warm_key[k])] = k
     return r.hash[place_of(r, key)]
