@@ -84,15 +84,15 @@ def detect_planes(address):
     boxes, margin = proxies - g.n_planes, c.margin
     for k in range(boxes, proxies):
         n, offset = plane_in_world(g, c, g.proxy_begin[k])
+        near = offset + margin - 0.5 * margin * (abs(n[0]) + abs(n[1]) + abs(n[2]))  # the boxes are that much larger
         for i in range(boxes):
-            if c.still[g.proxy_link[i]] and c.still[g.proxy_link[k]]:
-                continue
-            lowest = 0.5 * margin * (abs(n[0]) + abs(n[1]) + abs(n[2])) - offset  # the boxes are that much larger
+            lowest = 0.0
             for r in range(3):
                 lowest += min(n[r] * c.low[i, r], n[r] * c.high[i, r])
             if (
-                lowest < margin
+                lowest < near
                 and g.proxy_link[i] != g.proxy_link[k]
+                and not (c.still[g.proxy_link[i]] and c.still[g.proxy_link[k]])
                 and not excludes(g.excluded_begin, g.excluded, i, k)
             ):
                 c.pairs += 1
@@ -129,8 +129,18 @@ def proxy_pair(address, i, j):
 
 
 @kernel
+def balls_apart(g, c, i, j):
+    """Whether the balls around proxies i and j are farther apart than the margin."""
+    d = sub(add(get3(c.low, i), get3(c.high, i)), add(get3(c.low, j), get3(c.high, j)))  # twice from centre to centre
+    reach = 2.0 * (g.proxy_radius[i] + g.proxy_radius[j] + c.margin)
+    return dot(d, d) >= reach * reach
+
+
+@kernel
 def candidate_pair(address, g, c, i, j):
     """Proxies i and j, whose boxes overlap, unless both are of one link, or still, or kept apart."""
+    if balls_apart(g, c, i, j):
+        return
     a, b = min(i, j), max(i, j)
     link, other = g.proxy_link[a], g.proxy_link[b]
     if link != other and not (c.still[link] and c.still[other]) and not excludes(g.excluded_begin, g.excluded, a, b):
@@ -180,10 +190,10 @@ def detect(address, full):
         for j in range(i + 1, n):
             if c.sorted[j, 0] > high:
                 break
-            if (
-                c.sorted[j, 2] <= high_u
-                and c.sorted[j, 3] >= low_u
-                and c.sorted[j, 4] <= high_v
-                and c.sorted[j, 5] >= low_v
+            if (  # one branch, that is seldom taken, instead of four that nobody can foresee
+                (c.sorted[j, 2] <= high_u)
+                & (c.sorted[j, 3] >= low_u)
+                & (c.sorted[j, 4] <= high_v)
+                & (c.sorted[j, 5] >= low_v)
             ):
                 candidate_pair(address, g, c, c.order[i], c.order[j])

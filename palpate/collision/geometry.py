@@ -213,6 +213,7 @@ def _geometry(model: Model, found: list[_Touchable], tables: _Tables, apart: set
     proxies = _proxies(found)
     n_planes = sum(1 for p in proxies if found[p[0]].kind == PLANE)
     boxes = [_proxy_box(found[begin:end]) for begin, end in proxies]
+    middles = [0.5 * (b[0] + b[1]) for b in boxes]
     lists = _exclusions(model, [found[begin:end] for begin, end in proxies], apart)
     hull_tables, mesh_tables = _hull_tables(tables.hulls, tables.trees), _mesh_tables(tables.hulls, tables.trees)
     arrays = Geometry(
@@ -222,14 +223,21 @@ def _geometry(model: Model, found: list[_Touchable], tables: _Tables, apart: set
         centre=_rows([s.R @ s.centre + s.p for s in found], 3), radius=np.array([s.radius for s in found], dtype=float),
         own_centre=_rows([s.centre for s in found], 3), own_half=_rows([s.half for s in found], 3),
         proxy_link=_ints([found[begin].link for begin, _ in proxies]), proxy_begin=_ints([p[0] for p in proxies]),
-        proxy_end=_ints([p[1] for p in proxies]), proxy_centre=_rows([0.5 * (b[0] + b[1]) for b in boxes], 3),
-        proxy_half=_rows([0.5 * (b[1] - b[0]) for b in boxes], 3), excluded_begin=_starts(lists),
+        proxy_end=_ints([p[1] for p in proxies]), proxy_centre=_rows(middles, 3),
+        proxy_half=_rows([0.5 * (b[1] - b[0]) for b in boxes], 3),
+        proxy_radius=np.array([_reach(found[slice(*p)], x) for p, x in zip(proxies, middles, strict=True)]),
+        excluded_begin=_starts(lists),
         excluded=_ints([j for x in lists for j in x]), n_planes=n_planes, **hull_tables, **mesh_tables,
     )  # fmt: skip
     for array in arrays:
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return arrays
+
+
+def _reach(found: list[_Touchable], centre: Floats) -> float:
+    """How far the balls around these shapes reach from a point of their link."""
+    return max(float(np.linalg.norm(s.R @ s.centre + s.p - centre)) + s.radius for s in found)
 
 
 def _proxies(found: list[_Touchable]) -> list[tuple[int, int]]:

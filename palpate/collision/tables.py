@@ -42,6 +42,7 @@ class Geometry(NamedTuple):
     proxy_end: Ints1  # (P,) one past its last shape
     proxy_centre: Floats2  # (P, 3) of a box around it along the link's axes
     proxy_half: Floats2  # (P, 3) half edges of that box
+    proxy_radius: Floats1  # (P,) of a ball around its centre that holds the balls of its shapes
     excluded_begin: Ints1  # (P + 1,) first row in `excluded` of each proxy's list
     excluded: Ints1  # proxies of a higher number that this one never touches
     n_planes: int

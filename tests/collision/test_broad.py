@@ -1,5 +1,7 @@
 """The broad phase finds what looking at all pairs finds, in an order that no earlier call changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,6 +46,27 @@ def test_same_pairs_as_all_against_all(collider, seed, spread):
             if (a[0] == "b" or b[0] == "b") and collider.distance(q, a, b).gap < 0.01:
                 expected.add(frozenset((a, b)))
     assert {frozenset((c.body_a, c.body_b)) for c in collider.contacts(q)} == expected
+
+
+@pytest.fixture(scope="module")
+def lopsided():
+    """Bodies of two or three solids, none of them at the origin: the balls around them are not where they are."""
+    rng = np.random.default_rng(7)
+
+    def solids(k):
+        places = [pp.Transform(random_rotation(rng), rng.normal(scale=0.1, size=3)) for _ in range(2 + k % 2)]
+        return [replace(SOLIDS[KINDS[(k + n) % 4]], placement=place) for n, place in enumerate(places)]
+
+    return Collider(pp.compile([body(f"b{k}", *solids(k)) for k in range(N)]), margin=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.2, 0.4, 0.8]))
+def test_same_pairs_of_lopsided_bodies(lopsided, seed, spread):
+    q, names = scattered(seed, spread), lopsided.model.body_names[1:]
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    expected = {frozenset(pair) for pair in pairs if lopsided.distance(q, *pair).gap < 0.01}
+    assert {frozenset((c.body_a, c.body_b)) for c in lopsided.contacts(q)} == expected
 
 
 @settings(max_examples=25, deadline=None)
