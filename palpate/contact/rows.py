@@ -50,7 +50,7 @@ class Rows(Struct):
     n_pieces: int
     n_elastic: int
     n_rounds: int
-    hashed: int  # whether `hash` has the keys of the last step
+    hashed: int  # places of `hash` in use for the keys of the last step, 0: none
     # what the last step took
     sweeps: int
     newton: int
