@@ -27,11 +27,12 @@ NEWTON_STEPS, SWEEPS_AGAIN, ROUNDED_STEPS, ADMM_STEPS = 60, 30, 50, 80
 REFINEMENTS = 3
 FIRST_PART = 0.4  # of the budget that Newton may take before another start is tried
 AFFORDED = 14.0  # steps of Newton: where the budget has fewer, sweeps get nearer
-ROUNDS, ROUNDED = 3, 5  # of Newton after other starts: led sweeps, the rounded problem (in turn 5), ADMM
+# Rounds of Newton after other starts: led sweeps, the rounded problem (in turn 5), ADMM, which goes longer each time.
+ROUNDS, ROUNDED, FIRST_ADMM = 5, 5, 7
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
 GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so much of it is the last: warm starts go on
-# What other starts may take after Newton has failed: so many visits (about 4 ms) or steps of Newton, whichever is more.
-RETRIES, RETRY_STEPS = 60_000.0, 40.0
+# What other starts may take after Newton has failed: so many visits (about 15 ms) or steps of Newton, whichever is more.
+RETRIES, RETRY_STEPS = 250_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
 LED_ROW, NEWTON_ROW, ADMM_ROW, PRODUCT = 1.4, 1.8, 2.0, 1.1
 AS_IT_IS = 1e-8  # square of the part of the tolerance up to which a warm start of Newton's is used (any_stepped)
@@ -205,7 +206,8 @@ def solve_island(address, r, begin, end, slots_begin, slots_end, warm, budget):
                 budget += (iterations - (r.newton - before)) * newton_cost
         elif turn <= 2 * ROUNDS + 1:
             cost = LED_ROW * n if turn == 3 else ADMM_ROW * n + 0.3 * PRODUCT * work
-            iterations = min(SWEEPS_AGAIN if turn == 3 else ADMM_STEPS, int(budget / cost))
+            iterations = SWEEPS_AGAIN if turn == 3 else (turn - FIRST_ADMM + 1) * ADMM_STEPS
+            iterations = min(iterations, int(budget / cost))
             budget -= iterations * cost
             if iterations:
                 recall_best(r, begin, end)
