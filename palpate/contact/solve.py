@@ -31,7 +31,7 @@ AFFORDED = 14.0  # steps of Newton: where the budget has fewer, sweeps get neare
 ROUNDS, ROUNDED, FIRST_ADMM = 5, 5, 7
 MOST_SWEEPS = 60  # of islands for which Newton is too dear
 GOOD_ENOUGH, STALLS = 1e-3, 0.5  # below this residual a dozen that leaves so much of it is the last: warm starts go on
-# What other starts may take after Newton has failed: so many visits (about 15 ms) or steps of Newton, whichever is more.
+# What other starts may take after Newton has failed: visits (about 15 ms) or steps of Newton, whichever is more.
 RETRIES, RETRY_STEPS = 250_000.0, 40.0
 # What stages cost, in visits of a row by a sweep
 LED_ROW, NEWTON_ROW, ADMM_ROW, PRODUCT = 1.4, 1.8, 2.0, 1.1
