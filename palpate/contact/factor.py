@@ -81,8 +81,9 @@ def times_table(r, s, n):
                 r.in_N[goal] = 1
                 for row in range(6):
                     at, x = r.table_at[s + d] + 6 * row * count, no_six()
-                    for k in range(6 * count):
-                        x = plus_times(x, r.table[at + k], six(r.F, k // 6, 6 * (k % 6)))
+                    for e in range(count):
+                        for k in range(6):
+                            x = plus_times(x, r.table[at + 6 * e + k], six(r.F, e, 6 * k))
                     put_six(r.N, goal, 6 * row, x)
     for i in range(base, base + count):
         add_ones(r, r.block[i * n + i])
