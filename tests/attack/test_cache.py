@@ -513,7 +513,7 @@ def test_a_second_start_leaves_compiling_ahead_to_the_first(place):
 import subprocess, sys
 from palpate.jit.starts.ahead import compiled_ahead
 from palpate.jit.starts import ahead
-ahead._cores = lambda: 2
+ahead.processes = lambda: 2
 begun, popen = [], subprocess.Popen
 subprocess.Popen = lambda *a, **k: (begun.append(1), popen(*a, **k))[1]
 with compiled_ahead("cache_sample", "door"):
