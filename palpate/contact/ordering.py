@@ -21,6 +21,12 @@ MOST_WORK_PER_ROW = 12  # or so many for each row: beyond it the island is swept
 
 
 @kernel
+def words_for(n):
+    """Words that a set of n nodes takes."""
+    return (n + 63) >> 6
+
+
+@kernel
 def couple(r, words, i, j):
     """Note that nodes i and j of the island are neighbours."""
     if i != j:
@@ -31,7 +37,7 @@ def couple(r, words, i, j):
 @kernel
 def coupled(r, i, j):
     """Whether there is a block between nodes i and j."""
-    return i == j or r.neighbours[i * r.n_words + (j >> 6)] & bit(j) != 0
+    return i == j or r.neighbours[i * words_for(r.n_nodes) + (j >> 6)] & bit(j) != 0
 
 
 @kernel
@@ -126,8 +132,7 @@ def analyse(address, begin, end, slots_begin, slots_end):
     n = number_nodes(r, slots_begin, slots_end)
     if n * n > r.block.shape[0] or not cut_pieces(r, begin, end):
         return 0
-    words = (n + 63) >> 6
-    r.n_words = words
+    words = words_for(n)
     find_neighbours(r, begin, end, slots_begin, slots_end, n, words)
     for w in range(words):
         r.remaining[w] = 0

@@ -81,12 +81,18 @@ def measured(r, i, F):
 
 
 @kernel
+def unfulfilled(r, i):
+    """The natural map F of row i [N s]; u is up to date."""
+    l = get3(r.lam, i)
+    return sub(l, row_target(r, i, l, get3(r.u, i)))
+
+
+@kernel
 def residual(r, begin, end):
     """Squares of the largest relative residual and of the largest natural map [N s] of an island; u is up to date."""
     worst, largest = 0.0, 0.0
     for k in range(begin, end):
         i = r.order[k]
-        l = get3(r.lam, i)
-        F = sub(l, row_target(r, i, l, get3(r.u, i)))
+        F = unfulfilled(r, i)
         worst, largest = max(worst, measured(r, i, F)), max(largest, dot(F, F))
     return worst, largest

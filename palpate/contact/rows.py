@@ -45,7 +45,6 @@ class Rows(Struct):
     n_islands: int
     n_warm: int
     n_blocks: int
-    n_words: int
     n_nodes: int
     n_pieces: int
     n_elastic: int

@@ -1,4 +1,5 @@
-"""The solver in stages: warm start, exact sweeps, Newton; where that fails more sweeps, the rounded problem, ADMM.
+"""The solver in stages: warm start, Newton where an island is in trouble, sweeps and Newton on all of it; where that
+fails more sweeps, the rounded problem, ADMM.
 
 Whatever the budget or the time, impulses lie in their cones, are the best there were, and create no energy.  What the
 report says is measured on those that are used, W recomputed from them.

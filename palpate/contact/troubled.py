@@ -9,10 +9,8 @@ A part is a list of rows and of slots like an island's, behind those of all isla
 Links of one tree move together: they are all in it, or none is.
 """
 
-from palpate.contact.residual import measured
-from palpate.contact.sweeps import row_target
+from palpate.contact.residual import measured, unfulfilled
 from palpate.jit import kernel
-from palpate.spatial.vectors import get3, sub
 
 FEWEST_SLOTS = 12  # of an island that is solved in parts
 MOST_TROUBLED, MOST_ROWS = 0.25, 0.5  # parts of its rows: above the tolerance, and in the part
@@ -28,8 +26,7 @@ def find_troubled(r, begin, end, slots_begin, slots_end):
     count = 0
     for k in range(begin, end):
         i = r.order[k]
-        l = get3(r.lam, i)
-        if measured(r, i, sub(l, row_target(r, i, l, get3(r.u, i)))) > enough:
+        if measured(r, i, unfulfilled(r, i)) > enough:
             count += 1
             for side in range(2):
                 r.ring[r.slot_first[r.slot[2 * i + side]]] = 1

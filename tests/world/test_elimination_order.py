@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from test_linear_system import on_its_back, stepped
+from test_linear_system import SCENES as LINEAR_SYSTEMS
+from test_linear_system import stepped
 from test_unconverged import tower, wall
 
 import palpate as pp
@@ -10,7 +11,6 @@ from palpate.contact import rows
 from palpate.contact.ordering import analyse
 from palpate.contact.rows import load_rows
 from palpate.jit import entry
-from palpate.scenes.standing import hrp2_standing
 
 
 @entry("intp, intp, int64[::1]")
@@ -19,21 +19,11 @@ def analysed(address, k, out):
     out[0] = analyse(address, r.rows_begin[k], r.rows_begin[k + 1], r.slots_begin[k], r.slots_begin[k + 1])
 
 
-def planks():
-    """Two robots' worth of trees and bodies by themselves in one island."""
-    boxes = [pp.models.box((0.4, 0.1, 0.02), at=(0.0, y, 0.01), name=f"plank{y}") for y in (-0.1, 0.1)]
-    return stepped(pp.World([pp.models.plane(), pp.models.human(), *boxes]), 400)
-
-
-SCENES = {
+SCENES = LINEAR_SYSTEMS | {
     "one box": lambda: stepped(pp.World([pp.models.plane(), pp.models.box((0.1, 0.1, 0.1), at=(0, 0, 0.05))]), 3),
-    "wall": lambda: stepped(wall(), 5),
     "64 bricks": lambda: stepped(wall(columns=8, courses=8), 2),  # some 60: about a word
     "300 bricks": lambda: stepped(wall(columns=100, courses=3), 2),
-    "tower": lambda: stepped(tower(), 5),
-    "hrp2 stands": lambda: stepped(hrp2_standing(full=True).world, 5),
-    "human lies": on_its_back,
-    "human on planks": planks,
+    "60 planks": lambda: stepped(tower(), 5),
 }
 
 

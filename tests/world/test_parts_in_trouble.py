@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from test_elimination_order import planks
-from test_linear_system import stepped
+from test_linear_system import SCENES, stepped
 from test_unconverged import tower, wall
 
 import palpate as pp
@@ -41,7 +40,7 @@ def part_of(r, k, rows, rings):
 def test_a_part_is_what_is_in_trouble_and_its_neighbours(scene, rings):
     """One contact of each island is made wrong by hand, by turns; found again by sets of Python."""
     world = {"long wall": lambda: stepped(wall(columns=40, courses=3), 200), "tower": lambda: stepped(tower(), 200),
-             "human on planks": planks}[scene]()  # fmt: skip
+             "human on planks": SCENES["human on planks"]}[scene]()  # fmt: skip
     r, some = world.arrays.rows, 0
     rng = np.random.default_rng(2)
     for k in range(r.n_islands):
