@@ -9,6 +9,7 @@ With bounds checks (`make test-bounds`) indices are tried, not numbers: the ends
 """
 
 import functools
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -54,6 +55,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     ends = {id(item) for family in families.values() for item in (family[0], family[-1])}
     config.hook.pytest_deselected(items=[item for item in items if id(item) not in ends])
     items[:] = [item for item in items if id(item) in ends]
+
+
+def pytest_collection_finish() -> None:
+    """What was imported until here stays to the end: it is not searched for garbage again, in each collection anew.
+
+    These are six hundred thousand objects, which take a third of a second each time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

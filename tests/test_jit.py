@@ -22,6 +22,7 @@ def python(code: str, cwd: Path, **environment: str) -> subprocess.CompletedProc
     """Run code in a fresh interpreter whose kernel cache is in cwd."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA_", "PALPATE_"))}
     env |= {"PALPATE_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": os.pathsep.join([str(cwd), str(ROOT)])} | environment
+    env["PYTHONDONTWRITEBYTECODE"] = "1"  # Python does not see an edit of the same length within the same second
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)], cwd=cwd, env=env, capture_output=True, text=True
     )

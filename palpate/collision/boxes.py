@@ -52,21 +52,26 @@ def best_face(R, p, h, k):
 
 @kernel
 def best_edges(R, p, h, k):
-    """The best of nine pairs of edges: (separation, i, j, unit normal towards b)."""
-    best, at_i, at_j, normal = -math.inf, 0, 0, (0.0, 0.0, 0.0)
+    """The best of nine pairs of edges: (separation, i, j, unit normal towards b).
+
+    The axis e_i x R_j has two numbers of R in a's frame and two in b's: i, i + 1, i + 2 and j, j + 1, j + 2 go round.
+    """
+    best, at_i, at_j = -math.inf, 0, 0
     for i in range(3):
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
         for j in range(3):
-            n = cross(axis(i), column(R, j))
-            size = math.sqrt(dot(n, n))
-            if size > PARALLEL:
-                n = scale(1.0 / size, n)
-                s = dot(n, p)
-                if s < 0.0:
-                    n, s = scale(-1.0, n), -s
-                s -= reach(n, h) + reach(rotate_back(R, n), k)
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
+            x, y = R[3 * i1 + j], R[3 * i2 + j]
+            square = x * x + y * y
+            if square > PARALLEL * PARALLEL:
+                s = abs(x * p[i2] - y * p[i1]) - abs(y) * h[i1] - abs(x) * h[i2]
+                s -= abs(R[3 * i + j2]) * k[j1] + abs(R[3 * i + j1]) * k[j2]
+                s /= math.sqrt(square)
                 if s > best:
-                    best, at_i, at_j, normal = s, i, j, n
-    return best, at_i, at_j, normal
+                    best, at_i, at_j = s, i, j
+    n = cross(axis(at_i), column(R, at_j))
+    size = math.copysign(math.sqrt(dot(n, n)), dot(n, p))
+    return best, at_i, at_j, scale(1.0 / size if size != 0.0 else 0.0, n)
 
 
 @kernel

@@ -76,6 +76,7 @@ def begin_row(r, kind, link_a, link_b):
     r.mu[i] = 0.0
     r.bound[i] = 0.0
     r.elastic[i] = 0
+    r.watched[i] = 0
     put3(r.offset, i, ZERO)
     put3(r.push, i, ZERO)
     put3(r.lam, i, ZERO)

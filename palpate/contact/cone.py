@@ -10,6 +10,9 @@ import math
 from palpate.jit import kernel
 from palpate.spatial.vectors import sub
 
+ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+ONE9 = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
 
 @kernel
 def project(x, mu):
@@ -44,31 +47,21 @@ def natural_map(l, u, mu, g):
 
 
 @kernel
-def natural_map_derivative(l, u, mu, g):
-    """F, D and E with dF = dl - D (dl - E du): D = P_K' (symmetric), E = (du~/du) / g.
+def alart_curnier(l, u, mu, g):
+    """F, C, N with dF = C dl + N du: Alart and Curnier's map, which has the same zeros.
 
-    Where a map has a kink this is the derivative on one of its sides; at u_t = 0 the slope of |u_t| is taken as zero.
+    x_n = l_n - u_n / g, x_t = l_t - u_t / g;  F_n = l_n - max(x_n, 0), F_t = l_t - P(x_t) on the disc |.| <= mu x_n.
+    Normals do not wait for friction, as they do in u~: cheaper, and Newton takes fewer steps.
     """
-    x = shifted(l, u, mu, g)
-    n, t = x[0], math.sqrt(x[1] * x[1] + x[2] * x[2])
-    if n <= -mu * t:  # open
-        p = (0.0, 0.0, 0.0)
-        D = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    elif t < mu * n:  # stick
-        p = x
-        D = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    else:  # slip: along the generator, and turning round the axis by k
-        a = 1.0 / (1.0 + mu * mu)
-        p_n = a * (n + mu * t)
-        k, e1, e2 = 0.0, 0.0, 0.0
-        if t > 0.0:
-            k, e1, e2 = mu * p_n / t, x[1] / t, x[2] / t
-        p = (p_n, k * x[1], k * x[2])
-        b, c = a * mu, a * mu * mu - k
-        D = (a, b * e1, b * e2,
-             b * e1, k + c * e1 * e1, c * e1 * e2,
-             b * e2, c * e1 * e2, k + c * e2 * e2)  # fmt: skip
-    w, u_t = 1.0 / g, math.sqrt(u[1] * u[1] + u[2] * u[2])
-    s = mu * w / u_t if u_t > 0.0 else 0.0
-    E = (w, s * u[1], s * u[2], 0.0, w, 0.0, 0.0, 0.0, w)
-    return sub(l, p), D, E
+    w = 1.0 / g
+    n, t1, t2 = l[0] - w * u[0], l[1] - w * u[1], l[2] - w * u[2]
+    if n <= 0.0:  # open
+        return l, ONE9, ZERO9
+    t, limit = math.sqrt(t1 * t1 + t2 * t2), mu * n
+    if t <= limit:  # stick
+        return (w * u[0], w * u[1], w * u[2]), ZERO9, (w, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w)
+    e1, e2, k = t1 / t, t2 / t, limit / t  # slip: k of a turn of x_t about the axis is left on the disc
+    c11, c12, c22 = k * e2 * e2, -k * e1 * e2, k * e1 * e1
+    C = (0.0, 0.0, 0.0, -mu * e1, 1.0 - c11, -c12, -mu * e2, -c12, 1.0 - c22)
+    N = (w, 0.0, 0.0, w * mu * e1, w * c11, w * c12, w * mu * e2, w * c12, w * c22)
+    return (w * u[0], l[1] - limit * e1, l[2] - limit * e2), C, N

@@ -1,6 +1,6 @@
-"""Semismooth Newton on the natural map of all contacts, in the space of J's columns.
+"""Semismooth Newton on the map of Alart and Curnier (cone.py) of all contacts, in the space of J's columns.
 
-F(l) = l - P_K(l - u~ / rho), u = J J^T l + c, has dF = C dl + N du for each contact.  With M = (C + eps)^-1:
+F(l, u), u = J J^T l + c, has dF = C dl + N du for each contact.  With M = (C + eps)^-1:
 (1 + J^T M N J) dw = -J^T M F,  dl = -M (F + N J dw).  eps makes redundant contacts harmless.
 
 `newton` ends exactly but needs a start nearby.  `follow` comes from far away: it rounds the kinks (smoothing.py) and

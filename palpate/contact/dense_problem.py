@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from palpate.contact.cone import natural_map
-from palpate.contact.smoothing import smooth_map
+from palpate.contact.smoothing import linearised
 from palpate.jit import Struct, block_loader, kernel, stage
 from palpate.model.model import Floats, Floats1, Floats2
 from palpate.spatial.vectors import dot, get3, put3
@@ -125,7 +125,7 @@ def to_rows(p, w, i):
 def evaluate(address, rho, tau):
     """Velocities of l, which is kept if it is the best so far and lies in the cones (tau = 0).
 
-    Returns the relative residual, and the sum of squares of the natural map with u / rho, rounded by tau, which line
+    Returns the relative residual, and the sum of squares of the map that Newton follows, rounded by tau, which line
     searches lower.
     """
     (p,) = load(address)
@@ -137,10 +137,7 @@ def evaluate(address, rho, tau):
         l, u = get3(p.l, i), to_rows(p, p.w, i)
         u = (u[0] + p.c[3 * i], u[1] + p.c[3 * i + 1], u[2] + p.c[3 * i + 2])
         put3(p.u, i, u)
-        if tau > 0.0:
-            F, _, _ = smooth_map(l, u, p.mu[i], rho, tau)
-        else:
-            F = natural_map(l, u, p.mu[i], rho)
+        F, _, _ = linearised(l, u, p.mu[i], rho, tau)
         merit += dot(F, F)
         F = natural_map(l, u, p.mu[i], 1.0)
         residual = math.sqrt(dot(F, F))

@@ -11,9 +11,9 @@ open resist nothing: blocks that are zero for now are passed.
 in_N  whether a block of N is not zero
 """
 
+from palpate.contact.cone import ZERO9
 from palpate.contact.ordering import coupled
 from palpate.contact.rows import load_rows
-from palpate.contact.smoothing import ZERO9
 from palpate.contact.unknowns import impulses_to_nodes, nodes_to_twists
 from palpate.jit import kernel, shared
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times, with_lane

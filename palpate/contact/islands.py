@@ -22,13 +22,18 @@ def join(group, a, b):
 
 
 @kernel
+def takes_part(r, i):
+    return r.kind[i] < IDLE and r.watched[i] == 0
+
+
+@kernel
 def find_islands(r):
     """Rows that take part and slots sorted by island, in their old order within one; islands by their lowest slot."""
     n, first, m = r.n_slots, r.n_kept, r.n_rows
     for s in range(1, n):
         r.group[s] = r.slot_first[s]
     for i in range(first, m):
-        if r.kind[i] < IDLE and r.slot[2 * i] and r.slot[2 * i + 1]:
+        if takes_part(r, i) and r.slot[2 * i] and r.slot[2 * i + 1]:
             join(r.group, r.slot[2 * i], r.slot[2 * i + 1])
     islands = 0
     for s in range(1, n):
@@ -43,7 +48,7 @@ def find_islands(r):
         r.slots_begin[r.island_of[s] + 1] += 1
     for i in range(first, m):
         r.island[i] = r.island_of[max(r.slot[2 * i], r.slot[2 * i + 1])]
-        r.rows_begin[r.island[i] + 1] += r.kind[i] < IDLE
+        r.rows_begin[r.island[i] + 1] += takes_part(r, i)
     for k in range(islands):
         r.slots_begin[k + 1] += r.slots_begin[k]
         r.rows_begin[k + 1] += r.rows_begin[k]
@@ -52,7 +57,7 @@ def find_islands(r):
         r.island_slots[r.slots_begin[k]] = s
         r.slots_begin[k] += 1
     for i in range(first, m):
-        if r.kind[i] < IDLE:
+        if takes_part(r, i):
             r.order[r.rows_begin[r.island[i]]] = i
             r.rows_begin[r.island[i]] += 1
     for k in range(islands, 0, -1):

@@ -1,6 +1,7 @@
-"""Semismooth Newton on the natural map, on the twists of the touching links: 6 numbers per link, whatever the rows.
+"""Semismooth Newton on the twists of the touching links: 6 numbers per link, whatever the rows.
 
-F_i = l_i - P(l_i - u~_i / g_i) = 0 for every row;  dF = C dl + N du,  M = (C + eps)^-1 per row
+F_i = 0 for every row: of contacts the map of Alart and Curnier (cone.py), of others the natural one
+dF = C dl + N du,  M = (C + eps)^-1 per row
     (1 + Om K) dW = -Om sum J^T M F,    K = sum J^T (M N) J
     dl_i = -M (F + N J dW),             and u changes by J dW
 eps makes redundant rows harmless, and steps short (Levenberg and Marquardt): it goes with the residual.  The merit
@@ -10,11 +11,12 @@ falling stays in the next kink.  Steps are halved only where it would rise far a
 
 import math
 
+from palpate.contact.cone import ZERO9
 from palpate.contact.deadline import out_of_time
 from palpate.contact.factor import clear_impulses, factor, respond
 from palpate.contact.residual import measured
 from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
-from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, ZERO9, damped, linearised
+from palpate.contact.smoothing import CLOSE, TAU_DOWN, TAU_END, TAU_START, damped, linearised
 from palpate.contact.sweeps import add_wrench, relative
 from palpate.jit import kernel, shared
 from palpate.jit.six import plus_times, put_six, six
@@ -136,7 +138,7 @@ def newton(address, begin, end, slots_begin, slots_end, most, eps, rounded):
         merit = linearise(r, begin, end, eps, tau)
         if rounded and merit <= (end - begin) * (CLOSE * tau) ** 2:
             tau *= TAU_DOWN
-            if tau < least:
+            if tau <= least:
                 return False
             roof = 0.0
             continue

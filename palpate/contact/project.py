@@ -6,8 +6,10 @@ Every row must part at least as fast as its push; one that is still open may clo
 import math
 
 from palpate.contact.assemble import times_block
-from palpate.contact.rows import CONTACT, DRY, LIMIT, load_rows
+from palpate.contact.islands import find_islands
+from palpate.contact.rows import CONTACT, DRY, IDLE, LIMIT, load_rows
 from palpate.contact.sweeps import add_wrench, apply_normal, apply_row, normal_velocity, relative
+from palpate.contact.watched import watch_none
 from palpate.jit import kernel, shared
 from palpate.jit.six import lane, no_six, plus
 from palpate.spatial.vectors import add, dot, get3, inverse_symmetric, put3, rotate, sub
@@ -22,11 +24,25 @@ DAMPED = 1e-3  # part of the mean diagonal that is added to G of connections, fo
 
 
 @kernel
+def pushes(r, i):
+    """Whether row i has something to take out."""
+    return abs(r.push[i, 0]) + abs(r.push[i, 1]) + abs(r.push[i, 2]) > NEGLIGIBLE_M_S
+
+
+@kernel
+def any_wanted(r):
+    """Whether any row has."""
+    for i in range(r.n_kept, r.n_rows):
+        if r.kind[i] < IDLE and pushes(r, i):
+            return True
+    return False
+
+
+@kernel
 def wanted(r, begin, end):
-    """Whether any row of an island has something to take out."""
+    """Whether any row of an island has."""
     for k in range(begin, end):
-        i = r.order[k]
-        if abs(r.push[i, 0]) + abs(r.push[i, 1]) + abs(r.push[i, 2]) > NEGLIGIBLE_M_S:
+        if pushes(r, r.order[k]):
             return True
     return False
 
@@ -100,18 +116,22 @@ def push_island(r, begin, end):
 def project_positions(address):
     """P <- impulses of the push, for `spread`; False if there is nothing to take out.  Uses dlam and dW as its own."""
     (r,) = load_rows(address)
-    any_wanted = False
+    if not any_wanted(r):
+        return False
+    solved = r.n_islands
+    if r.n_watched:  # to these, too, positions may not be pushed
+        watch_none(r)
+        find_islands(r)
+    for j in range(6 * r.n_slots):
+        r.dW[j], r.P[j] = 0.0, 0.0
     for k in range(r.n_islands):
         begin, end = r.rows_begin[k], r.rows_begin[k + 1]
         if not wanted(r, begin, end):
             continue
-        if not any_wanted:
-            any_wanted = True
-            for j in range(6 * r.n_slots):
-                r.dW[j], r.P[j] = 0.0, 0.0
         for j in range(begin, end):
             put3(r.dlam, r.order[j], (0.0, 0.0, 0.0))
         push_island(r, begin, end)
         for j in range(begin, end):
             add_wrench(r, r.order[j], get3(r.dlam, r.order[j]), r.P)
-    return any_wanted
+    r.n_islands = solved  # as it is reported
+    return True

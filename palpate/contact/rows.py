@@ -49,6 +49,7 @@ class Rows(Struct):
     n_pieces: int
     n_elastic: int
     n_rounds: int
+    n_watched: int
     hashed: int  # places of `hash` in use for the keys of the last step, 0: none
     # what the last step took
     sweeps: int
@@ -56,7 +57,6 @@ class Rows(Struct):
     admm: int
     multi_roots: int  # contacts with several solutions
     ran_out: int  # islands whose budget was not enough
-    unmatched: int  # rows without a warm start
     # the worst that was left of it
     residual: float  # [N s, N m s]
     relative: float
@@ -99,19 +99,24 @@ class Rows(Struct):
     whole: Floats2  # (C, 3) impulses of a blow that would create energy, used in part
     lam: Floats2  # (C, 3) impulses
     best: Floats2  # (C, 3) the best so far
+    fresh: Ints1  # (C,) 1: it has no warm start
     stepped: Ints1  # (C,) 1: the row's impulse is of a step of Newton, in the last step or, once solved, in this one
     u: Floats2  # (C, 3) velocities
     dlam: Floats2  # (C, 3) a Newton step, and
     du: Floats2  # (C, 3) what it does to u
-    MF: Floats2  # (C, 3) of the natural map, see newton.py
+    MF: Floats2  # (C, 3) see newton.py
     MN: Floats2  # (C, 9)
     key: Ints1  # (C,) by which a row is known again (warm.py)
     order: Ints1  # (2C,) rows island by island, then those of a part (troubled.py)
     island: Ints1  # (C,) island of a row
+    watched: Ints1  # (C,) 1: a contact that is left out while it stays open (watched.py)
     # islands: slots of island k are island_slots[begin[k]:begin[k + 1]]
     group: Ints1  # (S,) union-find over slots
     island_of: Ints1  # (S,)
     island_slots: Ints1  # (2S,)
+    hurry: Floats1  # (S,) fastest approach at a tree, in the row of its first slot [m/s]
+    unsolved: Ints1  # (S,) 1: its island has to be solved, or solved again
+    left_over: Floats2  # (S, 3) residual, relative and speed of an island, in the row of its first slot
     ring: Ints1  # (S,) how near the first slot of a tree is to what is not solved yet
     partly: Ints1  # (S,) 1: an island that bounces in part (world/bounce.py)
     slots_begin: Ints1  # (S + 1,)
@@ -180,10 +185,11 @@ def rows(model: Model, capacity: int, state_sizes: tuple[int, int] = (0, 0)) -> 
         offset=zeros((C, 3)), push=zeros((C, 3)), mu=zeros(C),
         bound=zeros(C), elastic=ints(C), forced=zeros((C, 3)), blow=zeros((C, 3)),
         held=zeros((C, 3)), whole=zeros((C, 3)),
-        lam=zeros((C, 3)), best=zeros((C, 3)), stepped=ints(C), u=zeros((C, 3)),
+        lam=zeros((C, 3)), best=zeros((C, 3)), fresh=ints(C), stepped=ints(C), u=zeros((C, 3)),
         dlam=zeros((C, 3)), du=zeros((C, 3)), MF=zeros((C, 3)),
-        MN=zeros((C, 9)), order=ints(2 * C), island=ints(C),
-        group=ints(S), island_of=ints(S), island_slots=ints(2 * S), ring=ints(S), partly=ints(S),
+        MN=zeros((C, 9)), order=ints(2 * C), island=ints(C), watched=ints(C),
+        group=ints(S), island_of=ints(S), island_slots=ints(2 * S),
+        hurry=zeros(S), unsolved=ints(S), left_over=zeros((S, 3)), ring=ints(S), partly=ints(S),
         slots_begin=ints(S + 1), rows_begin=ints(S + 1),
         local=ints(S), tree_axes=axes[model.arrays.root], floating=floating.astype(np.int64),
         slot_nodes=ints(S), root=zeros(max(table, 1)),

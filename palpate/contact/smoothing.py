@@ -1,4 +1,4 @@
-"""The natural map with its kinks rounded off by tau: what Newton follows from far away, tau going to zero.
+"""What Newton follows: from far away the natural map with its kinks rounded off by tau, which goes to zero.
 
 With mu l_n and u~_n / mu for normals the cone becomes its own dual, L = {|x_t| <= x_n}, and P_L acts on the two
 spectral values x_n -+ |x_t| as max(0, .).  That is rounded: phi(x) = (x + sqrt(x^2 + 4 tau^2)) / 2, and |u_t| likewise.
@@ -7,13 +7,12 @@ Then l and u~ lie inside their cones with l o u~ = tau^2: the central path of in
 
 import math
 
-from palpate.contact.cone import natural_map_derivative
+from palpate.contact.cone import ZERO9, alart_curnier
 from palpate.jit import kernel
 from palpate.spatial.vectors import compose, inverse3, rotate, scale
 
 # tau, in parts of the largest velocity; it shrinks once the natural map is within CLOSE of it, per contact
 TAU_START, TAU_DOWN, TAU_END, CLOSE = 0.1, 0.2, 1e-8, 0.2
-ZERO9 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @kernel
@@ -78,8 +77,7 @@ def damped(F, C, N, eps):
 
 @kernel
 def linearised(l, u, mu, rho, tau):
-    """F, C, N of one contact, dF = C dl + N du: the natural map of l and u / rho, rounded if tau > 0."""
+    """F, C, N of one contact, dF = C dl + N du, of l and u / rho: the rounded map, Alart and Curnier's at tau = 0."""
     if tau > 0.0:
         return smooth_map(l, u, mu, rho, tau)
-    F, D, E = natural_map_derivative(l, u, mu, rho)
-    return F, (1.0 - D[0], -D[1], -D[2], -D[3], 1.0 - D[4], -D[5], -D[6], -D[7], 1.0 - D[8]), compose(D, E)
+    return alart_curnier(l, u, mu, rho)

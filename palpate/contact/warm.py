@@ -81,9 +81,8 @@ def recall(r, i, key):
     r.key[i] = key
     k = last_row(r, key, i)
     carry_states(r.friction_state, r.restitution_state, i, r.warm_friction, r.warm_restitution, k)
-    r.stepped[i] = 0
+    r.stepped[i], r.fresh[i] = 0, k < 0
     if k < 0:
-        r.unmatched += 1
         return
     r.stepped[i] = r.warm_impulse[k, 3] != 0.0
     x = get3(r.warm_impulse, k)

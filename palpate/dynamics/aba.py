@@ -84,7 +84,8 @@ def eliminate(m, tau, armature, w):
 
     armature  (A,) the model's, or with what implicit springs and dampers add: dt kv + dt^2 kp
     """
-    for i in range(m.parent.shape[0] - 1, 0, -1):
+    for n in range(w.inward.shape[0]):
+        i = w.inward[n]
         if w.awake[i] == 0 or w.alone[i] != 0:
             continue
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]
@@ -109,7 +110,8 @@ def eliminate(m, tau, armature, w):
 @kernel
 def accelerate(m, w, a):
     """Outward: the accelerations, of a free root before `accelerate_free_roots`."""
-    for i in range(1, m.parent.shape[0]):
+    for n in range(w.inward.shape[0] - 1, -1, -1):
+        i = w.inward[n]
         if w.awake[i] == 0 or w.alone[i] != 0:
             continue
         dalpha, da = get6(w.dA, m.parent[i])
@@ -149,7 +151,8 @@ def articulated(m, tau, armature, wrenches, w, a):
 @kernel
 def eliminate_again(m, tau, w):
     """Inward, forces only: pA in F, with the factors that `eliminate` left."""
-    for i in range(m.parent.shape[0] - 1, 0, -1):
+    for n in range(w.inward.shape[0]):
+        i = w.inward[n]
         if w.awake[i] == 0 or w.alone[i] != 0:
             continue
         F, first, parent = six(w.F, i, 0), m.axis_begin[i], m.parent[i]

@@ -115,7 +115,8 @@ def put_frame(m, i, q, w):
 def positions(m, q, w):
     """q -> R, p, origin, S."""
     angles(m, q, w)
-    for i in range(1, m.parent.shape[0]):
+    for n in range(w.inward.shape[0] - 1, -1, -1):
+        i = w.inward[n]
         if w.awake[i]:
             put_frame(m, i, q, w)
 
@@ -156,7 +157,8 @@ def velocities(m, v, w):
     """v and what `positions` wrote -> V, A, drift; gravity is an upward acceleration of the world."""
     for r in range(3):  # every time: a session may change it
         w.A[WORLD, 3 + r] = -m.gravity[r]
-    for i in range(1, m.parent.shape[0]):
+    for n in range(w.inward.shape[0] - 1, -1, -1):
+        i = w.inward[n]
         if w.awake[i] == 0:
             continue
         parent = m.parent[i]

@@ -19,6 +19,7 @@ class Workspace(NamedTuple):
     """
 
     awake: Ints1  # (L,) 1: looked at, as all but sleepers are; row 0: how many    world
+    inward: Ints1  # (L - 1,) links, the deepest first: one limb need not wait for another   never changed
     chains: Ints1  # (2C,) begin and end of each run of axes of chains           never changed
     x: Floats1  # (A,) value of each axis of a chain                   kinematics
     sin: Floats1  # (A,)                                               kinematics
@@ -58,7 +59,8 @@ def workspace(model: Model) -> Workspace:
     dense = nv if model.has_mimic else 0  # only they solve with the dense matrix
     zeros = np.zeros
     work = Workspace(
-        awake=np.ones(L, dtype=np.int64), chains=_chains(model), x=zeros(A), sin=zeros(A), cos=zeros(A),
+        awake=np.ones(L, dtype=np.int64), inward=_inward(model), chains=_chains(model),
+        x=zeros(A), sin=zeros(A), cos=zeros(A),
         R=zeros((L, 9)), p=zeros((L, 3)), origin=zeros((L, 3)),
         drift=zeros((L, 3)), S=zeros((A, 6)), V=zeros((L, 6)), A=zeros((L, 6)), F=zeros((L, 6)), dA=zeros((L, 6)),
         alone=zeros(L, dtype=np.int64), IA=zeros((L, 36)), U=zeros((A, 6)), D_inv=zeros(A), u=zeros(A),
@@ -69,6 +71,17 @@ def workspace(model: Model) -> Workspace:
     work.awake[0] = L - 1
     work.R[0, ::4] = 1.0  # the world's own row, which no kernel writes
     return work
+
+
+def _inward(model: Model) -> NDArray[np.int64]:
+    """All links but the world, children before parents and neighbours of different limbs, by depth (L - 1,).
+
+    Along a limb every step waits for the one before; those of other limbs in between keep the processor busy.
+    """
+    depth = np.zeros(model.n_links, dtype=np.int64)
+    for i in range(1, model.n_links):
+        depth[i] = depth[model.arrays.parent[i]] + 1
+    return 1 + np.argsort(-depth[1:], kind="stable")
 
 
 def _chains(model: Model) -> NDArray[np.int64]:

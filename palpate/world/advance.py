@@ -53,6 +53,9 @@ def midpoint_spin(I, w, torque, dt):
     new, h = w, 0.5 * dt
     f = scale(dt, sub(cross(w, symmetric_times(I, w)), torque))
     for _ in range(NEWTON_STEPS):
+        whole = symmetric_times(I, new)
+        if dot(f, f) <= ROUNDING * ROUNDING * dot(whole, whole):
+            break
         mean = scale(0.5, add(w, new))
         L = symmetric_times(I, mean)
         # df/dw+ = I + dt/2 ([wm]x I - [I wm]x), by columns
@@ -63,9 +66,6 @@ def midpoint_spin(I, w, torque, dt):
         d = scale(-1.0, solve3(a, b, c, f))
         new = add(new, d)
         f = scale(0.5 * h, cross(d, symmetric_times(I, d)))
-        whole = symmetric_times(I, new)
-        if dot(f, f) <= ROUNDING * ROUNDING * dot(whole, whole):
-            break
     return new
 
 

@@ -21,6 +21,7 @@ from palpate.jit import kernel, shared
 from palpate.jit.six import no_six, put_six, six
 from palpate.spatial.vectors import add, get3, put3
 from palpate.world.bounce import aim_lower, bounce_in_part
+from palpate.world.gaps import closing, contact_slop
 from palpate.world.state import RESTITUTION_FAULT, load
 
 ROUNDS = 256  # at most; a row of n equal balls takes n - 1, a light one between two heavy ones sqrt of their ratio
@@ -55,16 +56,16 @@ def choose_blows(m, g, c, r, s):
         if r.kind[i] == DRY:
             r.kind[i] = WAITING  # what a joint rubs in no time is nothing
     if blows == 0:
-        wake(c, r, dt)
+        wake(g, c, r, dt)
     return blows
 
 
 @kernel
-def wake(c, r, dt):
+def wake(g, c, r, dt):
     """All rows take part again, contacts with their gaps."""
     for i in range(r.n_rows):
         if i < r.n_contacts:
-            r.offset[i, 0] = max(c.gap[i], 0.0) / dt
+            r.offset[i, 0] = closing(c.gap[i], contact_slop(g, c, i), dt)
         if r.kind[i] == WAITING:
             r.kind[i] = CONTACT if i < r.n_contacts else DRY
 

@@ -38,18 +38,18 @@ def choose_ways(m, c, s, dt):
         free = s.pushed[i] == i and s.guided[i] == 0 and (s.lone[i] == 0 or (fourth and s.asleep[i] == 0))
         s.way[i] = MIDWAY if free else AT_START
         s.fast[i] = 0.0
-    for k in range(m.axis_v.shape[0]):
-        root = s.tree[k]
-        if s.lone[root] != 0 and s.way[root] == AT_START:  # whose rule knows no fast and slow
-            continue
-        if has_rows(m, s, k, dt):
-            s.way[root] = AT_START
-        s.fast[root] = max(s.fast[root], s.turns[k] * dt * abs(s.v[m.axis_v[k]]))
     for i in range(c.kept, c.count):
         s.way[m.root[c.link_a[i]]], s.way[m.root[c.link_b[i]]] = AT_START, AT_START
     for k in range(s.joined_kind.shape[0]):
         if s.joined_kind[k] != UNTIED:
             s.way[m.root[s.joined[2 * k]]], s.way[m.root[s.joined[2 * k + 1]]] = AT_START, AT_START
+    for k in range(m.axis_v.shape[0]):
+        root = s.tree[k]
+        if s.lone[root] != 0 and s.way[root] == AT_START:  # whose rule knows no fast and slow
+            continue
+        if s.way[root] == MIDWAY and has_rows(m, s, k, dt):
+            s.way[root] = AT_START
+        s.fast[root] = max(s.fast[root], s.turns[k] * dt * abs(s.v[m.axis_v[k]]))
     for i in range(1, m.parent.shape[0]):
         if m.root[i] == i and s.way[i] == MIDWAY and (fourth or s.fast[i] > FAST):
             s.way[i], flung = FLUNG, True

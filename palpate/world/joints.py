@@ -7,7 +7,6 @@ dt kv + dt^2 kp on the diagonal of the inertia.  Stable for any gains; explicit 
 import math
 
 from palpate.contact.assemble import begin_row, put_axis
-from palpate.contact.project import SHARE
 from palpate.contact.rows import DRY, LIMIT
 from palpate.contact.warm import joint_key, recall
 from palpate.dynamics.coordinates import quaternion_at
@@ -15,6 +14,7 @@ from palpate.jit import kernel, shared
 from palpate.model.model import CHAIN, FREE, REVOLUTE, SPHERICAL
 from palpate.spatial.quaternions import quaternion_log, quaternion_product
 from palpate.spatial.vectors import get3, get6, scale
+from palpate.world.gaps import closing, parting
 from palpate.world.state import AT_START, load
 
 ZERO = (0.0, 0.0, 0.0)
@@ -134,5 +134,5 @@ def joint_rows(address, m, s, r):
                 if gap < near:
                     row = add_joint_row(address, LIMIT, i, k, side)
                     if row >= 0:
-                        r.offset[row, 0] = max(gap, 0.0) / dt
-                        r.push[row, 0] = SHARE * max(-gap - slop, 0.0) / dt
+                        r.offset[row, 0] = closing(gap, slop, dt)
+                        r.push[row, 0] = parting(gap, slop, dt)

@@ -21,13 +21,14 @@ from palpate.contact.assemble import (
 )  # fmt: skip
 from palpate.contact.islands import find_islands
 from palpate.contact.laws.calls import friction_of, is_friction
-from palpate.contact.project import SHARE, project_positions
+from palpate.contact.project import project_positions
 from palpate.contact.rows import (
     CONTACT,
 )  # fmt: skip
 from palpate.contact.solve import solve
 from palpate.contact.table import build_table, mark_links, spread
 from palpate.contact.warm import contact_key, recall, remember
+from palpate.contact.watched import watch
 from palpate.conventions import WORLD
 from palpate.dynamics.aba import articulated
 from palpate.dynamics.kinematics import link_twist, positions, velocities
@@ -40,6 +41,7 @@ from palpate.world.blows import add_blows, blows
 from palpate.world.connections import connection_rows
 from palpate.world.fast import leave_out_what_flies_past, stay_outside
 from palpate.world.flight import fly
+from palpate.world.gaps import closing, contact_slop, parting
 from palpate.world.joints import joint_rows, joint_torques
 from palpate.world.sleep import fall_asleep, list_all, list_still
 from palpate.world.state import (
@@ -49,8 +51,7 @@ from palpate.world.state import (
 )  # fmt: skip
 from palpate.world.waking import remind, rouse, struck_by_the_awake, struck_by_what_is_placed, wake_all
 
-SLOP_M, SLOP_PART = 1e-4, 1e-3  # penetration that is left alone: no more than this, nor than this part of a radius
-FASTEST_M_S = 1.0  # what is beyond it is taken out no faster than this
+FASTEST_M_S = 1.0  # penetration is taken out no faster than this
 FASTEST = 1e6  # [m/s, rad/s]: what is faster has diverged
 FAILED, SOLVED, WOKEN = range(3)  # what became of a solve: a law failed, impulses, or somebody woke by them
 
@@ -128,9 +129,9 @@ def contact_rows(m, w, g, c, r, s):
                 s.fault, s.fault_at = FRICTION_FAULT, i
                 return
         r.mu[row] = mu
-        r.offset[row, 0] = max(gap, 0.0) / dt
-        slop = min(SLOP_M, SLOP_PART * min(g.radius[c.shape_a[i]], g.radius[c.shape_b[i]]))
-        r.push[row, 0] = min(SHARE * max(-gap - slop, 0.0) / dt, FASTEST_M_S)
+        slop = contact_slop(g, c, i)
+        r.offset[row, 0] = closing(gap, slop, dt)
+        r.push[row, 0] = min(parting(gap, slop, dt), FASTEST_M_S)
     r.n_contacts = r.n_rows
 
 
@@ -157,8 +158,9 @@ def solve_rows(address, r, s, tries):
     prepare_rows(address)
     if not blows(address):
         return FAILED
+    watch(r)
     find_islands(r)
-    solve(s.rows, r.unmatched == 0)
+    solve(s.rows, 1)
     if s.n_asleep and struck_by_the_awake(address, tries):
         return WOKEN
     remember(r)
@@ -175,10 +177,10 @@ def clear_rows(m, r):
     for i in range(m.parent.shape[0]):
         r.link_slot[i] = 0
     r.n_rows, r.n_contacts, r.n_slots, r.n_islands = r.n_kept, r.n_kept, 1, 0
-    r.n_elastic, r.n_rounds = 0, 0
+    r.n_elastic, r.n_rounds, r.n_watched = 0, 0, 0
     r.residual, r.relative, r.speed = 0.0, 0.0, 0.0
     r.hashed = 0
-    r.sweeps, r.newton, r.admm, r.multi_roots, r.ran_out, r.unmatched = 0, 0, 0, 0, 0, 0
+    r.sweeps, r.newton, r.admm, r.multi_roots, r.ran_out = 0, 0, 0, 0, 0
 
 
 @kernel

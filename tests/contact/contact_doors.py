@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from palpate.contact.cone import natural_map, natural_map_derivative, project
+from palpate.contact.cone import alart_curnier, natural_map, project
 from palpate.contact.single import prepare, solve_prepared
 from palpate.contact.smoothing import smooth_map
 from palpate.jit import entry
@@ -24,12 +24,12 @@ def natural_maps(l, u, mu, g, F):
 @entry(
     "float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1]"
 )
-def derivatives(l, u, mu, g, F, D, E):
+def newton_maps(l, u, mu, g, F, C, N):
     for i in range(l.shape[0]):
-        f, d, e = natural_map_derivative(get3(l, i), get3(u, i), mu[i], g[i])
+        f, c, n = alart_curnier(get3(l, i), get3(u, i), mu[i], g[i])
         put3(F, i, f)
-        put9(D, i, d)
-        put9(E, i, e)
+        put9(C, i, c)
+        put9(N, i, n)
 
 
 @entry(

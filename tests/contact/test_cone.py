@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from contact_doors import derivatives, natural_maps, nearest, projections, smooth_maps
+from contact_doors import natural_maps, nearest, newton_maps, projections, smooth_maps
 
 from palpate import jit
 
@@ -61,9 +61,8 @@ def test_special_points():
     assert projected(x[:3], np.ones(3)).tolist() == [[0, 0, 0], [0, 0, 0], [2, 0, 0]]
 
 
-def test_natural_map_vanishes_where_coulombs_law_holds(rng):
-    """Open, sticking and sliding contacts, made by hand; and it does not vanish once they are disturbed."""
-    n = N // 3
+def lawful(rng, n):
+    """l, u, mu of n open, n sticking and n sliding contacts, made by hand."""
     mu = 10.0 ** rng.uniform(-2, 1, size=3 * n)
     l, u = np.zeros((3 * n, 3)), np.zeros((3 * n, 3))
     angle = rng.uniform(0, 2 * np.pi, 3 * n)
@@ -74,12 +73,30 @@ def test_natural_map_vanishes_where_coulombs_law_holds(rng):
     l[n : 2 * n] += (mu[n : 2 * n] * l[n : 2 * n, 0] * rng.random(n))[:, None] * e[n : 2 * n]  # stick: no velocity
     l[2 * n :] += (mu[2 * n :] * l[2 * n :, 0])[:, None] * e[2 * n :]  # slide: against the velocity
     u[2 * n :] = -rng.exponential(size=n)[:, None] * e[2 * n :]
-    g, F = 10.0 ** rng.uniform(-2, 2, size=3 * n), np.zeros((3 * n, 3))
+    return l, u, mu
+
+
+def newtons(l, u, mu, g):
+    """F (n, 3), C and N (n, 3, 3) of the map that Newton follows."""
+    F, C, N = np.zeros((len(l), 3)), np.zeros((len(l), 9)), np.zeros((len(l), 9))
+    newton_maps(l, u, mu, g, F, C, N)
+    return F, C.reshape(-1, 3, 3), N.reshape(-1, 3, 3)
+
+
+def naturals(l, u, mu, g):
+    F = np.zeros((len(l), 3))
     natural_maps(l, u, mu, g, F)
+    return F
+
+
+@pytest.mark.parametrize("of", [naturals, lambda *x: newtons(*x)[0]], ids=["natural map", "Newton's map"])
+def test_maps_vanish_where_coulombs_law_holds_and_nowhere_else(of, rng):
+    l, u, mu = lawful(rng, N // 3)
+    g = 10.0 ** rng.uniform(-2, 2, size=len(l))
     scale = np.linalg.norm(l, axis=1) + np.linalg.norm(u, axis=1) * (1 + mu) / g
-    assert (np.linalg.norm(F, axis=1) < 1e-14 * scale).all()
-    natural_maps(l + 0.1 * rng.normal(size=l.shape), u, mu, g, F)
-    assert np.median(np.linalg.norm(F, axis=1)) > 1e-3
+    assert (np.linalg.norm(of(l, u, mu, g), axis=1) < 1e-14 * scale).all()
+    off = l + 0.1 * rng.normal(size=l.shape)
+    assert np.median(np.linalg.norm(of(off, u, mu, g), axis=1)) > 1e-3
 
 
 def differences(F_of, x, h=1e-6):
@@ -92,26 +109,14 @@ def differences(F_of, x, h=1e-6):
     return np.stack(columns, axis=2)
 
 
-def test_derivative_of_the_natural_map(rng):
-    """dF = dl - D (dl - E du), away from the kinks; D symmetric with eigenvalues in 0 .. 1."""
+def test_newtons_map_has_its_derivative(rng):
+    """dF = C dl + N du, away from the kinks."""
     l, u, mu, g = rng.normal(size=(N, 3)), rng.normal(size=(N, 3)), friction(rng), rng.uniform(0.5, 2, N)
-    F, D, E = np.zeros((N, 3)), np.zeros((N, 9)), np.zeros((N, 9))
-    derivatives(l, u, mu, g, F, D, E)
-
-    def at(l, u):
-        out = np.zeros((N, 3))
-        natural_maps(l, u, mu, g, out)
-        return out
-
-    assert np.abs(F - at(l, u)).max() < 1e-14 * (1 + mu.max())
-    D, E = D.reshape(N, 3, 3), E.reshape(N, 3, 3)
-    assert np.array_equal(D, D.transpose(0, 2, 1))
-    eigenvalues = np.linalg.eigvalsh(D)
-    assert eigenvalues.min() > -1e-14
-    assert eigenvalues.max() < 1 + 1e-14
-    by_l, by_u = differences(lambda x: at(x, u), l), differences(lambda x: at(l, x), u)
-    right = (np.abs(by_l - (np.eye(3) - D)).max(axis=(1, 2)) < 1e-5 * (1 + mu)) & (
-        np.abs(by_u - D @ E).max(axis=(1, 2)) < 1e-5 * (1 + mu)
+    _, C, M = newtons(l, u, mu, g)
+    by_l = differences(lambda x: newtons(x, u, mu, g)[0], l)
+    by_u = differences(lambda x: newtons(l, x, mu, g)[0], u)
+    right = (np.abs(by_l - C).max(axis=(1, 2)) < 1e-5 * (1 + mu)) & (
+        np.abs(by_u - M).max(axis=(1, 2)) < 1e-5 * (1 + mu)
     )
     assert right.mean() > 0.998  # a few differences straddle a kink
 
@@ -119,11 +124,8 @@ def test_derivative_of_the_natural_map(rng):
 def test_derivative_is_finite_at_the_kinks():
     x = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     for mu in (0.0, 1.0):
-        F, D, E = np.zeros((4, 3)), np.zeros((4, 9)), np.zeros((4, 9))
-        derivatives(x, np.zeros((4, 3)), np.full(4, mu), np.ones(4), F, D, E)
-        assert np.isfinite(F).all()
-        assert np.isfinite(D).all()
-        assert np.isfinite(E).all()
+        for found in newtons(x, np.zeros((4, 3)), np.full(4, mu), np.ones(4)):
+            assert np.isfinite(found).all()
 
 
 def test_rounded_map_has_its_derivative_and_tends_to_the_natural_one(rng):

@@ -58,6 +58,29 @@ def test_dry_friction_holds_below_its_torque_and_slides_above():
         assert world.v[0] == pytest.approx(0.5 * a, abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_what_stands_without_force_needs_no_impulse_whatever_it_had_before(seed):
+    """Dry joints and a floor that braked in the last step; then all stand, and nothing pulls."""
+    rng = np.random.default_rng(seed)
+    body, joint = rod(friction=rng.uniform(0.1, 3.0))
+    size = rng.uniform(0.05, 0.3, 3)
+    box = pp.models.box(size, mass=rng.uniform(0.1, 10.0), at=(2.0, 0.0, 0.5 * size[2]))
+    world = pp.World([pp.MultiBody("rod", (body,), (joint,)), box, pp.models.plane()], gravity=(0, 0, 0))
+    world.v[:] = rng.normal(size=world.model.nv)
+    world.v[world.model.v_index["box"]][5] = -1.0
+    for _ in range(20):
+        world.step()
+        assert world.arrays.rows.lam[: world.arrays.rows.n_rows].any()
+        kept = world.snapshot()
+        world.v[:] = 0.0
+        q = world.q.copy()
+        world.step(2)
+        assert (world.v == 0.0).all()
+        assert (world.q == q).all()
+        assert not world.arrays.rows.lam[: world.arrays.rows.n_rows].any()
+        world.restore(kept)
+
+
 def test_dry_friction_stops_a_swing():
     """Spin w0 stops after w0 I / t."""
     body, joint = rod(friction=1.0)

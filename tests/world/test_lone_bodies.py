@@ -153,8 +153,7 @@ def test_every_contact_that_was_there_begins_with_its_last_impulse(seed):
         world.step()
         r = world.arrays.rows
         keys = r.key[: r.n_rows].tolist()
-        fresh = sum(key not in before for key in keys)
-        assert r.unmatched == fresh
+        assert r.fresh[: r.n_rows].tolist() == [key not in before for key in keys]
         moved += r.hashed > 0
         before = set(keys)
     assert moved or jit.DISABLED  # they were not always where they had been
