@@ -57,9 +57,10 @@ def alart_curnier(l, u, mu, g):
     n, t1, t2 = l[0] - w * u[0], l[1] - w * u[1], l[2] - w * u[2]
     if n <= 0.0:  # open
         return l, ONE9, ZERO9
-    t, limit = math.sqrt(t1 * t1 + t2 * t2), mu * n
-    if t <= limit:  # stick
+    tt, limit = t1 * t1 + t2 * t2, mu * n
+    if tt <= limit * limit:  # stick
         return (w * u[0], w * u[1], w * u[2]), ZERO9, (w, 0.0, 0.0, 0.0, w, 0.0, 0.0, 0.0, w)
+    t = math.sqrt(tt)
     e1, e2, k = t1 / t, t2 / t, limit / t  # slip: k of a turn of x_t about the axis is left on the disc
     c11, c12, c22 = k * e2 * e2, -k * e1 * e2, k * e1 * e1
     C = (0.0, 0.0, 0.0, -mu * e1, 1.0 - c11, -c12, -mu * e2, -c12, 1.0 - c22)

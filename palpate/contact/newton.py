@@ -34,7 +34,7 @@ def row_derivative(r, i, l, u, tau):
     """F, C, N of a row of any kind, dF = C dl + N du; contacts with their kinks rounded by tau (smoothing.py)."""
     kind, g = r.kind[i], r.scale[i]
     if kind == CONTACT:
-        return linearised(l, u, r.mu[i], g, tau / math.sqrt(g))
+        return linearised(l, u, r.mu[i], g, tau / math.sqrt(g) if tau > 0.0 else 0.0)
     n = 1.0 / g
     x = l[0] - n * u[0]
     if kind in (LIMIT, DRY):

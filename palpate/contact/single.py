@@ -124,7 +124,7 @@ def solve_prepared(prep, c, mu, warm):
     guess = y / (mu * a) - 0.5 * (s1 + s2)
     if ww > 0.0:
         guess = -(w1 * (y1 + s1 * w1) + w2 * (y2 + s2 * w2)) / ww
-    ratio = (1.0 + top / s2) ** (1.0 / pieces)
+    ratio = 1.0 if weak else (1.0 + top / s2) ** (1.0 / pieces)
     low, outside, roots, best = 0.0, True, 0, math.inf
     l = (0.0, 0.0, 0.0)
     for piece in range(pieces):

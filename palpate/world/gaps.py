@@ -9,7 +9,7 @@ from palpate.jit import kernel
 SLOP_M, SLOP_PART = 1e-4, 1e-3  # no more than this, nor than this part of a radius
 # Of the slop: a gap this small is none.  What a solver leaves of a velocity tilts a face that lies by some 1e-12 m in a
 # step; were that room to close, its highest corner would carry nothing, and another one soon after.
-TOUCHING = 1e-3
+TOUCHING = 1e-5
 
 
 @kernel
