@@ -8,7 +8,7 @@ import math
 
 from palpate.collision.contacts import SINGLE, load_collision
 from palpate.collision.found import touch
-from palpate.collision.manifold import convex, meet, to_world
+from palpate.collision.manifold import come_down, convex, meet, to_world
 from palpate.collision.support import relate
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import add, add_scaled, cross, dot, get3, get9, rotate, rotate_back, scale, sub, transpose
@@ -126,6 +126,7 @@ def box_box(address):
     before = c.n_found
     if s_edge > s + PREFER_FIRST * size:
         if edge_point(address, c.slot_R, c.slot_p, R, p, h, k, s_edge, i, j, n_edge):
+            come_down(address, n_edge[0], n_edge[1], n_edge[2], s_edge)
             return
         s = s_edge
     else:

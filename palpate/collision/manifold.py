@@ -38,6 +38,8 @@ PREFER_FIRST = 1e-7
 SLACK = 1e-5
 # Sides that lie along each other (sine of the angle).
 PARALLEL = 0.05
+# Nearly the normal of a face: within 10 degrees (1 - cos).
+NEARLY = 0.015
 
 
 @kernel
@@ -98,8 +100,10 @@ def to_world(slot_R, slot_p, x):
 
 
 @kernel
-def patch(address, c, side):
+def patch(address, c, side, least):
     """The face of slot `side` against the polygon of the other; returns the smallest gap, infinite if none is near.
+
+    Gaps that are no larger than `least` are left out.
 
     A corner of the patch is where two edges meet, of the clipped polygon or sides of the face; with the numbers of
     both faces these are its feature.
@@ -115,7 +119,7 @@ def patch(address, c, side):
     for k in range(n):
         x = get3(c.clip, begin + k)
         gap = dot(normal, sub(x, plane)) - radius
-        if gap < margin:
+        if least < gap < margin:
             enters = c.label[begin + (k - 1 if k > 0 else n - 1)]
             feature = (ids * 256 + enters % 256) * 256 + c.label[begin + k] % 256
             touch(
@@ -125,19 +129,37 @@ def patch(address, c, side):
     return lowest
 
 
-@shared("float64(intp, float64, float64, float64)")
-def meet(address, nx, ny, nz):
-    """Contacts of the two slots if n, in a's frame, is the normal of a face: the smallest gap, or infinite."""
-    _, c = load_collision(address)
-    n = (nx, ny, nz)
+@kernel
+def turn_faces(address, c, n):
+    """The polygons of both slots towards each other along n; how far their normals are off it (1 - cos), 2: no face."""
     for side in range(2):
         d = n if side == 0 else scale(-1.0, rotate_back(get9(c.pair_R, 0), n))
         put_face(address, side, d[0], d[1], d[2])
     off_a = 1.0 - dot(get3(c.facing, 0), n) if c.corners[0] > 2 else 2.0
     off_b = 1.0 + dot(get3(c.facing, 1), n) if c.corners[1] > 2 else 2.0
+    return off_a, off_b
+
+
+@shared("float64(intp, float64, float64, float64)")
+def meet(address, nx, ny, nz):
+    """Contacts of the two slots if n, in a's frame, is the normal of a face: the smallest gap, or infinite."""
+    _, c = load_collision(address)
+    off_a, off_b = turn_faces(address, c, (nx, ny, nz))
     if min(off_a, off_b) > ALIGNED:
         return math.inf
-    return patch(address, c, 0 if off_a < ALIGNED and off_a <= off_b + PREFER_FIRST else 1)
+    return patch(address, c, 0 if off_a < ALIGNED and off_a <= off_b + PREFER_FIRST else 1, -math.inf)
+
+
+@shared("void(intp, float64, float64, float64, float64)")
+def come_down(address, nx, ny, nz, gap):
+    """Beside the one contact along n, nearly the normal of a face: what else is about to come down on that face.
+
+    A box that lands on one edge turns about it, and within the same step its other corners may strike.
+    """
+    _, c = load_collision(address)
+    off_a, off_b = turn_faces(address, c, (nx, ny, nz))
+    if min(off_a, off_b) < NEARLY:
+        patch(address, c, 0 if off_a <= off_b else 1, max(gap, 0.0) + slack_of(c))
 
 
 @kernel
@@ -185,6 +207,7 @@ def manifold(address):
         return
     middle = add_scaled(a, c.slot_radius[0] + 0.5 * gap, n)
     touch(address, to_world(c.slot_R, c.slot_p, middle), rotate(get9(c.slot_R, 0), n), gap, SINGLE)
+    come_down(address, n[0], n[1], n[2], gap)
 
 
 @shared("int64(intp)")
