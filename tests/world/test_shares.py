@@ -1,4 +1,4 @@
-"""How the corners of a face share a load that does not change: in many ways by the law, but in one from step to step."""
+"""How the corners of a face share a load that does not change: in many ways by the law, in one from step to step."""
 
 import math
 
