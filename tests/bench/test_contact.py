@@ -338,9 +338,10 @@ def test_the_time_of_a_step_is_its_median_over_the_rounds():
 
 
 def test_goals_say_what_was_measured_and_whether_it_is_met():
-    rows = [row(7.0), row(11.0, points=8), row(100.0, scene="human", points=104),
+    rows = [row(6.5), row(11.0, points=8), row(100.0, scene="human", points=104),
             row(20.0, scene="human", points=8), row(31.0, scene="200 boxes", points=0, phase="stacked"),
-            row(30.0, scene="200 balls", points=0, phase="landing")]  # fmt: skip
+            row(30.0, scene="200 balls", points=0, phase="landing"),
+            row(21.0, scene="stack", points=40, phase="stacked")]  # fmt: skip
     met = contact.goals(rows, {"hrp2, 32 points": {"Palpate": 0.3}, "human, 8 points": {"Palpate": 9.0}}, 3.5)
     verdicts = {goal.split(":")[0]: is_met for goal, is_met in met.items()}
     assert verdicts["hrp2 standing, 32 points, MuJoCo"]
@@ -351,6 +352,7 @@ def test_goals_say_what_was_measured_and_whether_it_is_met():
     assert not verdicts["200 boxes stacked, MuJoCo"]
     assert not verdicts["200 boxes stacked, Rapier"]  # 36 / 31
     assert verdicts["200 balls landing, Rapier"]  # 36 / 30
+    assert not verdicts["stack stacked, 40 points, MuJoCo"]  # 30 / 21
     assert sum("Rapier" in goal for goal in verdicts) == 2
     assert verdicts["10 s of hrp2, 32 points"]
     assert not verdicts["a call of step() beyond the loop"]
