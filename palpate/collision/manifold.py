@@ -13,6 +13,7 @@ from palpate.collision.faces import put_face
 from palpate.collision.found import touch
 from palpate.collision.gjk import FAR, OVERLAP, gjk
 from palpate.collision.support import relate
+from palpate.collision.tables import CYLINDER
 from palpate.jit import kernel, shared
 from palpate.spatial.vectors import (
     add,
@@ -154,9 +155,12 @@ def meet(address, nx, ny, nz):
 def come_down(address, nx, ny, nz, gap):
     """Beside the one contact along n, nearly the normal of a face: what else is about to come down on that face.
 
-    A box that lands on one edge turns about it, and within the same step its other corners may strike.
+    A box that lands on one edge turns about it, and within the same step its other corners may strike.  Of polyhedra:
+    a rim has no corners.
     """
     _, c = load_collision(address)
+    if c.slot_kind[0] == CYLINDER or c.slot_kind[1] == CYLINDER:
+        return
     off_a, off_b = turn_faces(address, c, (nx, ny, nz))
     if min(off_a, off_b) < NEARLY:
         patch(address, c, 0 if off_a <= off_b else 1, max(gap, 0.0) + slack_of(c))
