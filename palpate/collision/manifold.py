@@ -2,7 +2,8 @@
 
 The normal n comes from distance or penetration.  If it is that of a face of one shape, the polygon that the other
 turns towards it is clipped by the sides of that face: Sutherland and Hodgman 1974.  If two sides of cylinders or
-capsules lie along each other, the ends of their common stretch.  Otherwise the one point.  All in a's frame, then out.
+capsules lie along each other, the ends of their common stretch.  Otherwise the one point, and what else of a
+polyhedron is about to come down beside it.  All in a's frame, then out.
 """
 
 import math
