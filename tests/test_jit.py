@@ -133,6 +133,24 @@ def test_bounds_checks_bite_over_a_warm_cache(package):
 
 
 @compiled
+@pytest.mark.parametrize("index", [-1, -3, 3])
+def test_with_bounds_checks_an_index_counts_from_the_start(package, index):
+    read = f"import numpy as np; from twofiles.outer import read; print(read(np.arange(3.0), {index}))"
+    assert "IndexError" in python(read, package, NUMBA_BOUNDSCHECK="1").stderr
+
+
+@compiled
+def test_numba_of_others_counts_from_the_end_as_it_does_without_us(package):
+    read = """
+        import numba, numpy as np
+        import palpate.jit
+        last = numba.njit(lambda x, y, i: x[i] + y[i, i])
+        print(last(np.arange(3.0), np.ones((2, 2)), -1))
+    """
+    assert output(read, package) == "3.0"
+
+
+@compiled
 def test_an_unwritable_cache_still_computes(package):
     code = "from twofiles.outer import run; from palpate.jit import cache_dir; print(run(2.0), cache_dir())"
     assert output(code, package, PALPATE_CACHE_DIR="/proc/nowhere") == "7.0 None"

@@ -1,9 +1,11 @@
 """Six numbers as one vector of the processor: the same arithmetic as numpy's, with and without the compiler."""
 
+import inspect
+
 import numpy as np
 import pytest
 
-from palpate.jit import entry
+from palpate.jit import DISABLED, entry, warm
 from palpate.jit.six import inner, lane, no_six, plus, plus_times, put_six, six, times, with_lane
 
 pytestmark = pytest.mark.nojit
@@ -38,3 +40,21 @@ def test_six_numbers_at_once_are_what_they_are_one_by_one():
     assert (out[6, :6] == y).all()
     assert (line[2:8] == x).all()
     assert (line[[0, 1, 8, 9]] == before[[0, 1, 8, 9]]).all()
+
+
+def nearer(rows, i, j):
+    """With a function of numba's own in it."""
+    d = plus_times(six(rows, i, 0), -1.0, six(rows, j, 0))
+    put_six(rows, 0, 0, times(max(rows[i, 6], rows[j, 6]), d))
+
+
+@pytest.mark.skipif(DISABLED, reason="the compiler is off")
+def test_they_take_no_registers_that_are_wider_than_it_pays():
+    """Of the processors that tests run on some have those of 512 bits, zmm, and then a Six would be one of them."""
+    scope = {name: globals()[name] for name in ("six", "put_six", "plus_times", "times")}
+    exec(compile(inspect.getsource(nearer), "<typed>", "exec"), scope)  # of no file: it is compiled here, not kept
+    function = entry("float64[:, ::1], intp, intp")(scope["nearer"])
+    warm(function)
+    (code,) = function.inspect_asm().values()
+    assert "ymm" in code
+    assert "zmm" not in code

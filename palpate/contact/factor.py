@@ -23,13 +23,20 @@ SAFE = 1e-10  # of its diagonal: what a pivot must have left
 
 
 @kernel
+def block_rows(N, b):
+    """The six rows of a block, kept in registers while it is used."""
+    return six(N, b, 0), six(N, b, 6), six(N, b, 12), six(N, b, 18), six(N, b, 24), six(N, b, 30)
+
+
+@kernel
 def add_product(C, c, A, a, B, b, sign):
     """C_c += sign A_a B_b, blocks of 6 x 6."""
+    b0, b1, b2, b3, b4, b5 = block_rows(B, b)
     for i in range(6):
-        x = six(C, c, 6 * i)
-        for k in range(6):
-            x = plus_times(x, sign * A[a, 6 * i + k], six(B, b, 6 * k))
-        put_six(C, c, 6 * i, x)
+        k = 6 * i
+        x = plus_times(plus_times(six(C, c, k), sign * A[a, k], b0), sign * A[a, k + 1], b1)
+        x = plus_times(plus_times(x, sign * A[a, k + 2], b2), sign * A[a, k + 3], b3)
+        put_six(C, c, k, plus_times(plus_times(x, sign * A[a, k + 4], b4), sign * A[a, k + 5], b5))
 
 
 @kernel

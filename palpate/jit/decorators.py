@@ -12,13 +12,13 @@ import numba
 import numpy as np
 from numba import extending
 from numba.core import imputils, registry, types
-from numba.core.compiler import Compiler
 from numba.core.typing import make_concrete_template
 
 from palpate.jit.cache.functions import FunctionCache
 from palpate.jit.cache.turns import in_turn
 from palpate.jit.compiler import items, sooner  # noqa: F401  how numba compiles, from here on
 from palpate.jit.compiler.flags import FASTMATH
+from palpate.jit.compiler.narrow import NarrowCompiler
 from palpate.jit.compiler.parts import PartCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -122,7 +122,7 @@ def _compiled(
     options = OPTIONS | {"fastmath": set(fastmath), "no_cfunc_wrapper": True}
     if dispatcher is Kernel:
         options |= {"no_cpython_wrapper": True, "forceinline": inline}
-    pipeline = PartCompiler if dispatcher is Kernel else Compiler
+    pipeline = PartCompiler if dispatcher is Kernel else NarrowCompiler
     return dispatcher(py_func=function, targetoptions=options, pipeline_class=pipeline)
 
 

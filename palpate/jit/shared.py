@@ -19,6 +19,7 @@ from numba.core import ccallback, sigutils, types
 from palpate.jit.cache.functions import FunctionCache
 from palpate.jit.cache.stamps import import_closure
 from palpate.jit.cache.turns import in_turn
+from palpate.jit.compiler.narrow import NarrowCompiler
 from palpate.jit.decorators import DISABLED, OPTIONS, around_entries
 from palpate.jit.starts.garbage import collected_rarely
 
@@ -48,7 +49,8 @@ class CFunction:
 
     def compiled(self) -> Any:
         """Compiled, or loaded from the cache; the symbols of those it calls must be known."""
-        callback = Callback(self.function, sigutils.normalize_signature(self.signature), {}, dict(OPTIONS))
+        signature = sigutils.normalize_signature(self.signature)
+        callback = Callback(self.function, signature, {}, dict(OPTIONS), NarrowCompiler)
         callback.enable_caching()
         with in_turn():
             callback.compile()

@@ -14,14 +14,15 @@ from typing import Any
 import llvmlite.binding
 from llvmlite import ir
 from numba.core import base, callconv, cgutils, compiler, imputils, types
-from numba.core.codegen import JITCodeLibrary
 from numba.core.runtime.nrt import rtsys
+
+from palpate.jit.compiler.narrow import NarrowLibrary
 
 KIND = "part"  # of what is kept, beside numba's "object" and "bitcode"
 _FAILING = re.compile(r"^  ret i32 (?!0$|-2$)", re.MULTILINE)  # other than numba's codes for a value and for None
 
 
-class PartLibrary(JITCodeLibrary):
+class PartLibrary(NarrowLibrary):
     """LLVM code of a kernel and of all that it calls, for whoever links it."""
 
     def __init__(self, *args: Any) -> None:
