@@ -77,8 +77,8 @@ test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPAT
 WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics servo planar mobile link contracts test_blocks.py test_six.py)
 test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each family of cases, every array index checked
 	NUMBA_BOUNDSCHECK=1 $(FIRST_KERNELS)
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
-	  $(WITH_KERNELS) $(ARGS)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) \
+	  -m "not slow and not oracle_heavy and not repeated and not real_time" $(WITH_KERNELS) $(ARGS)
 
 # Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it; others are not traced.
 KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py,palpate/world/many/turns.py
