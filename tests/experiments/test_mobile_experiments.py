@@ -121,7 +121,7 @@ def test_rooms_without_barriers_are_caught(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_whole_study_of_safety_keeps_its_claims_and_its_worst_walks_run_again(tmp_path):
-    """Mobile display, acceptance 21 and 22, of two hundred walkers against six planners; the experiment has six hundred."""
+    """Mobile display, acceptance 21 and 22, of two hundred walkers against six planners; the experiment has more."""
     report = into(tmp_path, mobile_safety, walks=200.0)
     assert report.passed, failed(report)
     for worst in report.values["worst"].values():
