@@ -51,7 +51,11 @@ test-all: $(VENV)/.installed-dev page ## all of it, for half an hour: also what 
 test-more: $(VENV)/.installed-dev page ## what .ci/run adds to test: slow ones, browser, bounds checks, plain Python
 	$(call run_parts,$(MORE_PARTS))
 
+# By both cores, before the workers of pytest wait for each other. Nothing to do if it is cached.
+FIRST_KERNELS = $(BIN)/python tests/first_kernels.py
+
 test-suite: $(VENV)/.installed-dev page ## tests without a browser, compiled; the slow ones left out
+	$(FIRST_KERNELS)
 	$(BIN)/python -m pytest $(XDIST) -m "not browser and not slow" $(ARGS)
 
 # The whole way, nothing played: pointer, page, session, servo, recording.
@@ -72,8 +76,9 @@ test-browser: $(VENV)/.installed-dev page ## the page in a real Chromium; PALPAT
 # Compiled code does not check indices by itself. palpate/jit keeps these kernels in a cache folder of their own.
 WITH_KERNELS := $(addprefix tests/,spatial dynamics collision contact world control haptics servo planar mobile link contracts test_blocks.py test_six.py)
 test-bounds: $(VENV)/.installed-dev ## folders with kernels, the ends of each family of cases, every array index checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) -m "not slow and not oracle_heavy and not real_time" \
-	  $(WITH_KERNELS) $(ARGS)
+	NUMBA_BOUNDSCHECK=1 $(FIRST_KERNELS)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest $(XDIST) \
+	  -m "not slow and not oracle_heavy and not repeated and not real_time" $(WITH_KERNELS) $(ARGS)
 
 # Coverage cannot see compiled lines: the kernels run as plain Python, on the small tests meant for it; others are not traced.
 KERNELS := palpate/dynamics/*,palpate/spatial/*,palpate/collision/*,palpate/contact/*,palpate/world/[acjrs]*.py,palpate/world/many/turns.py

@@ -114,8 +114,8 @@ def test_any_number_of_an_mjcf_may_be_anything(tmp_path):
 
 @pytest.mark.slow
 def test_any_number_of_any_robot_may_be_anything(tmp_path):
-    search_urdf(tmp_path, range(1000, 2000))
-    search_mjcf(tmp_path, range(1000, 3000))
+    search_urdf(tmp_path, range(1000, 1200))
+    search_mjcf(tmp_path, range(1000, 1300))
 
 
 PYTHON = {

@@ -20,7 +20,7 @@ from waiting import until_async
 from palpate.page.messages import REQUESTS
 
 EVENT_KINDS = ["play", "pause", "step", "reset", "seek", "speed", "mode", "place", "gravity", "friction", "none such"]
-SIZES = [pytest.param(1, 40), pytest.param(2, 2000, marks=pytest.mark.slow)]
+SIZES = [pytest.param(1, 40), pytest.param(2, 400, marks=pytest.mark.slow)]
 METHODS = [b"GET", b"POST", b"HEAD", b"PUT", b"OPTIONS", b"TRACE", b"CONNECT", b"get", b"G\x00T", b"", b"PRI"]
 PATHS = [
     b"/", b"/ws", b"/mesh/0", b"/mesh/99999999999", b"/..%2f..%2fetc/passwd", b"//evil.example/", b"http://evil.example/",

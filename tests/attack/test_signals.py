@@ -216,7 +216,7 @@ def test_ctrl_c_at_any_moment_ends_a_command_quietly(arguments, after_s, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "after_s"), moments(seed=2, n=66))
+@pytest.mark.parametrize(("arguments", "after_s"), moments(seed=2, n=22))
 def test_ctrl_c_at_many_moments_ends_a_command_quietly(arguments, after_s, tmp_path):
     interrupt(arguments, after_s, tmp_path)
 

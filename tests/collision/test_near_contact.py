@@ -10,7 +10,7 @@ from scenes import BOX_TRIANGLES, body, box_vertices, grid, random_rotation, two
 import palpate as pp
 from palpate.collision.facade import Collider
 
-STATES = [40, pytest.param(300, marks=pytest.mark.slow)]  # of each pair
+STATES = [40, pytest.param(120, marks=pytest.mark.slow)]  # of each pair
 # Parts of the smaller solid: up to this another axis of two boxes is not preferred, and a rim is followed.
 EXACT = 1e-4
 # A normal this near to a face's is the face's [rad]: sqrt(2 ALIGNED) of manifold.py.

@@ -46,6 +46,7 @@ def test_degenerate_problems_do_not_cycle():
         assert found.lam[1::3].sum() == pytest.approx(-0.005)  # x is a direction of every polygon: no loss
 
 
+@pytest.mark.oracle_heavy
 @pytest.mark.parametrize(("edges", "median", "largest"), [(16, 0.015, 0.06), (32, 0.005, 0.03)])
 def test_normal_impulses_agree_with_the_exact_cone(edges, median, largest, rng):
     """Acceptance 25: 50 problems, m <= 4, mu 0.4, G = J J^T / n + 0.2; with 32 edges median < 0.5 %, max < 3 %."""

@@ -28,6 +28,7 @@ def worst(G, c, mu, l):
     return max(residuals(*x).max() / max(1.0, np.abs(x[3]).max()) for x in zip(G, c, mu, l, strict=True))
 
 
+@pytest.mark.repeated
 def test_20000_random_problems_are_solved_to_rounding():
     """Acceptance 24: natural-map residual < 1e-12."""
     G, c, mu = problems(np.random.default_rng(24), N, 10.0)

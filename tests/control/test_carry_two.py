@@ -38,6 +38,7 @@ def test_lighter_and_heavier_planks_are_carried_in_balance(kg):
         assert done.slip_m < 2e-3
 
 
+@pytest.mark.repeated
 def test_a_hand_that_leads_the_plank_leads_both():
     with team(3.0) as t:
         t.take()
@@ -48,6 +49,7 @@ def test_a_hand_that_leads_the_plank_leads_both():
         assert all(each.arrays.state == CARRY for each in t.hands)
 
 
+@pytest.mark.repeated
 def test_when_one_lets_go_the_other_is_not_dragged_along():
     """The plank falls on its stands; nobody falls, and the hands that have lost it open."""
     with team(3.0) as t:

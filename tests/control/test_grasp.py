@@ -134,6 +134,7 @@ def test_two_kilograms_are_lifted_put_down_and_let_go(kind):
         assert hand_speeds(s).max() < HAND_M_S
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("kind", AVATARS)
 def test_friction_decides_what_is_lifted(kind):
     """avatars.md 10.19: 11 N does not lift 2 kg at mu 0.8; mu 0.5 needs more than 20 N; 1.25 m g/(2 mu) is enough."""
@@ -238,6 +239,7 @@ def test_lag_of_the_human_is_that_of_its_damping(damping, rms_mm):
         assert led.feet_m < FEET_M
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("kind", AVATARS)
 def test_the_hand_feels_more_the_more_is_damped_and_most_of_rigid_arms(kind):
     """avatars.md 10.22: the peak grows with B_o; rigid arms: > 50 N."""
@@ -340,6 +342,7 @@ def test_a_box_that_is_torn_away_is_noticed_and_the_hands_open(kind):
         assert stands(s)
 
 
+@pytest.mark.repeated
 @pytest.mark.parametrize("kind", AVATARS)
 def test_nothing_springs_back_when_the_hand_lets_go(kind):
     """avatars.md section 8: v decays with M_o/B_o, 67 ms, and the box stays where it was led."""

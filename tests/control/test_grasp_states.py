@@ -15,7 +15,7 @@ from palpate.scenes.tables import table_world, taking
 from palpate.world.step import begin_step
 
 needs_compiler = pytest.mark.skipif(jit.DISABLED, reason="takes long as plain Python")
-RATE_HZ = 100.0  # nothing is integrated: ten times fewer ticks
+RATE_HZ = 30.0 if jit.DISABLED else 100.0  # nothing is integrated: ten times fewer ticks, or thirty times
 
 
 @routine

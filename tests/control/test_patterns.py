@@ -56,6 +56,7 @@ def test_touches_under_stress_are_recognised(seed):
     assert share_right([x for x in judged("stress", 50, seed) if x[0] != "none"]) >= 0.90
 
 
+@pytest.mark.repeated
 @compiled
 @pytest.mark.parametrize("seed", SEEDS)
 def test_touches_through_other_grips_and_devices_are_recognised(seed):
@@ -63,6 +64,7 @@ def test_touches_through_other_grips_and_devices_are_recognised(seed):
     assert share_right(judged("devices", 15, seed)) >= 0.95
 
 
+@pytest.mark.repeated
 @compiled
 @pytest.mark.parametrize("family", ["plain", "devices"])
 def test_no_pattern_is_given_up_for_the_others(family):
@@ -201,6 +203,7 @@ def test_what_lasts_is_said_while_it_lasts_and_its_end_is_nothing_new(name):
     assert heard[1].time_s < 0.5 + 1.5
 
 
+@pytest.mark.repeated
 @compiled
 @pytest.mark.parametrize("family", ["plain", "devices"])
 def test_the_last_word_on_a_touch_is_what_it_was(family):

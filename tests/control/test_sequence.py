@@ -213,6 +213,7 @@ def test_phases_tell_a_player_what_it_needs():
     assert (motion.tau[motion.squeeze_N == 0.0] == motion.tau_posture[motion.squeeze_N == 0.0]).all()
 
 
+@pytest.mark.repeated
 def test_the_same_again_bit_for_bit_and_progress_names_the_phases():
     told = []
     one, two = (

@@ -15,6 +15,7 @@ import palpate as pp
 from palpate.bench.peers.pinocchio import Mirror
 
 
+@pytest.mark.oracle_heavy
 def test_item_1_craig_recursion_equals_pinocchio_and_ours_on_floating_trees_with_external_wrenches():
     rng, worst = np.random.default_rng(1), 0.0
     for _ in range(200):
@@ -46,6 +47,7 @@ def test_item_1_craig_recursion_equals_pinocchio_and_ours_on_floating_trees_with
     assert worst < 1e-10
 
 
+@pytest.mark.oracle_heavy
 @pytest.mark.parametrize("armature", [False, True])
 def test_items_2_and_3_articulated_body_algorithms_agree_in_body_and_printed_form_with_pinocchio_and_ours(armature):
     rng = np.random.default_rng(2)

@@ -27,6 +27,7 @@ def wxyz(rotation: Scipy) -> np.ndarray:
     return np.roll(rotation.as_quat(), 1)
 
 
+@pytest.mark.repeated
 def test_item_13_rotation_stays_orthogonal_over_a_million_steps():
     steps = 2000 if jit.DISABLED else 1_000_000
     model, v = ball(), np.array([0.7, -1.1, 0.4])

@@ -50,6 +50,7 @@ def rod_on_a_floor(rng, far=()):
     return world, G, u[[2, 0]], mu, e
 
 
+@pytest.mark.repeated
 def test_one_blow_is_newtons_or_the_part_of_it_that_keeps_energy():
     """600 rods: Newton's law by cases where that takes energy; elsewhere energy is kept and it parts more slowly."""
     rng, parts = np.random.default_rng(3), 0

@@ -371,6 +371,7 @@ def heap(n=30, seed=3, **options):
     return sleepy([pp.models.plane(material=ROUGH), *walls, *parts], **options)
 
 
+@pytest.mark.repeated
 def test_sleepers_of_a_restless_heap_never_lack_more_of_their_balance_than_they_bear():
     beside = 0
     for seed in range(6):
