@@ -72,8 +72,8 @@ def test_random_throws_balance_and_passive_laws_create_nothing():
 
 
 @pytest.mark.slow
-def test_thirty_thousand_throws_balance_and_passive_laws_create_nothing():
-    check_many(30_000, 18)
+def test_a_hundred_thousand_throws_balance_and_passive_laws_create_nothing():
+    check_many(100_000, 18)
 
 
 ACTIVE = {

@@ -78,7 +78,7 @@ def test_intervals_of_thresholds_cover_the_truth_as_often_as_they_say(name: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_intervals_of_thresholds_cover_the_truth_as_often_as_they_say_in_many_runs(name: str) -> None:
-    assert abs(covered(CASES[name], 240, 23) - 0.95) < chance(0.95, 240)
+    assert abs(covered(CASES[name], 600, 23) - 0.95) < chance(0.95, 600)
 
 
 def test_the_just_noticeable_difference_of_constant_stimuli_is_covered_as_often_as_it_says() -> None:
