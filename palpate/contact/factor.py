@@ -24,7 +24,7 @@ SAFE = 1e-10  # of its diagonal: what a pivot must have left
 
 @kernel
 def block_rows(N, b):
-    """The six rows of a block, kept in registers while it is used."""
+    """Six rows, in registers."""
     return six(N, b, 0), six(N, b, 6), six(N, b, 12), six(N, b, 18), six(N, b, 24), six(N, b, 30)
 
 
@@ -142,7 +142,7 @@ def invert(N, b):
 
     Inertia and stiffness are positive but for the skew part that sliding brings: pivots are, as a rule, too.
     """
-    x = (six(N, b, 0), six(N, b, 6), six(N, b, 12), six(N, b, 18), six(N, b, 24), six(N, b, 30))
+    x = block_rows(N, b)
     if not lane(x[0], 0) > 0.0:
         return False
     x = jordan(x, 0)  # not in a loop: places in registers are constants

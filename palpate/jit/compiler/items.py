@@ -45,10 +45,10 @@ def _pointer(context: Any, builder: Any, sig: Any, kinds: tuple[Any, ...], value
     is_tuple = isinstance(sig.args[1], types.BaseTuple)
     given = [_put_together(builder, index, k) for k in range(len(kinds))] if is_tuple else [index]
     for axis in range(array.ndim):
+        length = builder.extract_value(value, (SHAPE, axis))
         if place is not None:
-            place = builder.mul(place, builder.extract_value(value, (SHAPE, axis)))
+            place = builder.mul(place, length)
         if axis < len(kinds):
-            length = builder.extract_value(value, (SHAPE, axis))
             at = _from_the_start(context, builder, kinds[axis], given[axis], length)
             if context.enable_boundscheck:
                 cgutils.do_boundscheck(context, builder, at, length, axis)
